@@ -1,0 +1,67 @@
+"""What a function is told by its environment: read once, checked, then passed on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from jobqueue.errors import InvalidSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The environment of every function that uses the queue.
+
+    Attributes
+    ----------
+    jobs_table : str
+        ``JOBS_TABLE``: the name of the table of jobs.
+    retention_days : int
+        ``RETENTION_DAYS``: how long a finished job is kept, 1 to 3,650 days.
+    backoff_base_seconds : float
+        ``BACKOFF_BASE_SECONDS``: the backoff of types that set none of their own, 0 to 86,400 s.
+    backoff_cap_seconds : float
+        ``BACKOFF_CAP_SECONDS``: the longest backoff of types that set none, 0 to 604,800 s.
+    """
+
+    jobs_table: str
+    retention_days: int
+    backoff_base_seconds: float
+    backoff_cap_seconds: float
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
+        """Read the settings.
+
+        Raises
+        ------
+        InvalidSettings
+            If a variable is missing, is not a number, or is out of range.
+        """
+        env = os.environ if environ is None else environ
+        return cls(
+            jobs_table=text(env, "JOBS_TABLE"),
+            retention_days=int(number(env, "RETENTION_DAYS", 1, 3650)),
+            backoff_base_seconds=number(env, "BACKOFF_BASE_SECONDS", 0, 86_400),
+            backoff_cap_seconds=number(env, "BACKOFF_CAP_SECONDS", 0, 604_800),
+        )
+
+
+def text(environ: Mapping[str, str], name: str) -> str:
+    """Return the variable `name`, or raise `InvalidSettings` if it is missing or empty."""
+    value = environ.get(name, "")
+    if not value:
+        raise InvalidSettings(f"{name} is not set")
+    return value
+
+
+def number(environ: Mapping[str, str], name: str, low: float, high: float) -> float:
+    """Return the variable `name` as a number from `low` to `high`, or raise `InvalidSettings`."""
+    try:
+        value = float(text(environ, name))
+    except ValueError:
+        raise InvalidSettings(f"{name} is not a number") from None
+    if not low <= value <= high:  # also false for NaN
+        raise InvalidSettings(f"{name} must be {low:g} to {high:g}")
+    return value
