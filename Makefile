@@ -1,0 +1,97 @@
+# Needs nothing but make and Python 3.11 or newer; uses uv where it is installed.
+#
+#   make up      the whole stack on this machine, until Ctrl-C (PORT= chooses another port)
+#   make test    everything: lint, types, and all tests
+#   make lint    ruff: rules and format
+#   make check   lint, and types
+#   make unit    the tests that need no stack: rules, functions, security, template
+#   make e2e     the tests over HTTP, against the stack of `make up`
+#   make dynamodb  races and faults on DynamoDB Local; needs Java and npm
+#   make build   what `sam deploy` uploads, in .aws-sam/
+#   make format  let ruff put the files in order
+#   make lock    pin all dependencies anew; needs uv
+#   make clean   remove everything that was made here
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+UV := $(shell command -v uv)
+SOURCES = $(wildcard layers functions local client tests)
+
+# `python3` and `sam` are those of the environment, also in what the recipes start.
+export PATH := $(abspath $(BIN)):$(PATH)
+export SAM_CLI_TELEMETRY := 0
+
+# The first Python that is new enough; PYTHON= chooses another.
+ifndef PYTHON
+PYTHON := $(shell for python in python3 python3.13 python3.14 python3.12 python3.11; do \
+	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help up test suite check lint types unit e2e dynamodb build format lock clean
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+# Made from the locks, and again when one of them changes.
+$(READY): requirements/pip.txt requirements/dev.txt
+ifeq ($(PYTHON),)
+	@echo "jobqueue needs Python 3.11 or newer, and found none on PATH. PYTHON= names one." >&2; exit 1
+endif
+ifneq ($(UV),)
+	uv venv --quiet --clear --no-config --no-project --python "$$(command -v $(PYTHON))" $(VENV)
+	uv pip sync --quiet --no-config --require-hashes --python $(BIN)/python $^
+else
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/pip.txt
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/dev.txt
+endif
+	@touch $@
+
+up: $(READY)
+	@exec $(BIN)/python -m local
+
+test: check suite
+
+suite: unit e2e dynamodb
+
+check: lint types
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy $(SOURCES)
+
+# At least 95 % of the branches of layers/, counted alone: lines without branches would hide them.
+unit: $(READY)
+	$(BIN)/pytest --ignore=tests/e2e --ignore=tests/dynamodb --cov --cov-report=
+	$(BIN)/coverage report
+	$(BIN)/python -m tests.support.branches 95
+
+e2e: $(READY)
+	$(BIN)/pytest tests/e2e
+
+dynamodb: $(READY)
+	$(BIN)/pytest tests/dynamodb
+
+build: $(READY)
+	$(BIN)/sam build
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# The layer first: the environment of the tools is held to its versions, so that the tests run what is deployed.
+LOCK := uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock"
+lock:
+	$(LOCK) --group layer --output-file layers/jobqueue/requirements.txt
+	$(LOCK) --group layer --group dev --constraints layers/jobqueue/requirements.txt --output-file requirements/dev.txt
+	$(LOCK) --group pip --output-file requirements/pip.txt
+
+clean:
+	rm -rf $(VENV) .aws-sam .build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find functions layers local client tests -name __pycache__ -prune -exec rm -rf {} +
