@@ -8,6 +8,11 @@ from pathlib import Path
 REGION = "us-east-1"
 ACCESS_KEY = "test"
 SECRET_KEY = "test"
+OTHERS = ("AWS_", "SAM_CLI_", "MINISTACK_", "LOCALSTACK_", "LAMBDA_")
+DROPPED = (
+    *("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "PORT"),  # of the make that runs this, not of the layers' makefiles
+    *("PYTHONPATH", "PYTHONPYCACHEPREFIX"),  # bytecode of temporary copies belongs beside them
+)
 
 
 def without_aws(temporary: Path) -> dict[str, str]:
@@ -21,8 +26,7 @@ def without_aws(temporary: Path) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("AWS_", "SAM_CLI_", "JOBQUEUE_", "MINISTACK_", "LOCALSTACK_", "LAMBDA_"))
-        and name not in ("PYTHONPATH", "PYTHONHOME", "PORT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+        if not name.startswith(OTHERS) and name not in DROPPED
     }
     local = "localhost,127.0.0.1,::1"
     return kept | {
