@@ -101,3 +101,23 @@ class InvalidJobTypes(JobQueueError):
 
 class CorruptItem(JobQueueError):
     """A stored item cannot be read as a job."""
+
+
+class InvalidKeyGrant(JobQueueError):
+    """An API key cannot be made like this."""
+
+
+class KeyNameTaken(JobQueueError):
+    """An API key has this name already."""
+
+
+class KeyNotFound(JobQueueError):
+    """There is no API key of this name."""
+
+
+class KeyChanged(JobQueueError):
+    """Another command changed the same API key meanwhile. No key was handed out; try again."""
+
+
+class CorruptKey(JobQueueError):
+    """A stored API key is not as it was written, so it grants nothing. Revoke it and make a new one."""
