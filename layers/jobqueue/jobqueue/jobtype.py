@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from jobqueue.errors import InvalidJobTypes
 
@@ -90,6 +90,9 @@ class JobType:
         return model
 
 
+Declared = TypeVar("Declared", JobType, Queue)
+
+
 class JobTypes:
     """The queues and types of a deployment.
 
@@ -166,8 +169,8 @@ def _check(holds: object, message: str) -> None:
         raise InvalidJobTypes(message)
 
 
-def _by_name(declared: Iterable[JobType] | Iterable[Queue]) -> dict[str, JobType] | dict[str, Queue]:
-    found: dict[str, JobType | Queue] = {}
+def _by_name(declared: Iterable[Declared]) -> dict[str, Declared]:
+    found: dict[str, Declared] = {}
     for one in declared:
         _check(one.name not in found, f"{one.name!r} is declared twice")
         found[one.name] = one

@@ -1,0 +1,232 @@
+"""What the holder of a job may do with it: complete it, fail it, keep it longer, give it back.
+
+A job is held by a worker under a lease token. Where a caller sends no token, the one under which it holds
+the job now is read first. A fleet that shares one credential must send it, or one process could finish
+what another one holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from jobqueue.errors import FieldError, InvalidRequest, JobNotHeld, Unavailable
+from jobqueue.item import StoredJob, pack
+from jobqueue.job import Clock, Job, JobFailure, JobStatus, is_job_id
+from jobqueue.jobtype import JobTypes
+from jobqueue.jsontext import NotStorable, to_text
+from jobqueue.lifecycle import Decision, after_release
+from jobqueue.marks import is_repeated, mark
+from jobqueue.redact import clean_error
+from jobqueue.retries import Retries
+from jobqueue.table import IS_HELD, JobsTable, Refused, held_by
+
+MAX_RESULT_BYTES = 65_536
+MAX_PROGRESS_BYTES = 1024
+NO_ERROR_GIVEN = "failed without a message"
+
+_MOST_DECISIONS = 10
+"""How often one call decides again because a cancel request came in between, before it gives up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """How long a job is held, and whether its holder should stop.
+
+    Attributes
+    ----------
+    lease_expires_at : datetime
+        When the lease runs out, in UTC.
+    cancel_requested : bool
+        Whether somebody asked to cancel the job.
+    """
+
+    lease_expires_at: datetime
+    cancel_requested: bool
+
+
+class Holding:
+    """The calls of a job's holder.
+
+    Every method raises `JobNotHeld` where the job is unknown, not running, or not held by `holder` under
+    `lease_token`; `ReplayMismatch` where the same call was made before with another body; `Unavailable`
+    where DynamoDB was busy.
+
+    Parameters
+    ----------
+    table : JobsTable
+        Where the jobs are.
+    job_types : JobTypes
+        Gives the leases.
+    retries : Retries
+        Decides what follows a failure.
+    clock : Clock
+        The time.
+    """
+
+    def __init__(self, table: JobsTable, job_types: JobTypes, retries: Retries, clock: Clock) -> None:
+        self._table = table
+        self._job_types = job_types
+        self._retries = retries
+        self._clock = clock
+
+    def complete(self, holder: str, job_id: str, lease_token: str | None, result: Any) -> Job:
+        """Finish the job with `result`, a JSON value of at most 65,536 bytes."""
+        text = _json(result, "result", MAX_RESULT_BYTES)
+        token = lease_token or self._token(holder, job_id)
+        wanted = mark("complete", token, [holder, result])
+        outcome = self._table.complete(
+            job_id,
+            holder=holder,
+            token=token,
+            now=self._clock(),
+            result=None if text is None else pack(text),
+            mark=wanted,
+        )
+        if isinstance(outcome, Refused):
+            return _repeated(wanted, outcome.old).job
+        return outcome.job
+
+    def fail(
+        self,
+        holder: str,
+        job_id: str,
+        lease_token: str | None,
+        *,
+        error: str | None,
+        retry_in_seconds: float | None,
+        discard: bool,
+    ) -> Job:
+        """Record a failed attempt; the job is retried, fails, or is cancelled where that was asked."""
+        if discard and retry_in_seconds is not None:
+            conflict = "discard and retry_in_seconds exclude each other"
+            raise InvalidRequest(FieldError("discard", "conflict", conflict))
+        message = clean_error(error) if error else NO_ERROR_GIVEN
+
+        def decide(job: Job, now: datetime) -> Decision:
+            return self._retries.after_failure(job, now, retry_in_seconds=retry_in_seconds, discard=discard)
+
+        body = [holder, message, retry_in_seconds, discard]
+        return self._give_up(
+            holder, job_id, lease_token, operation="fail", body=body, decide=decide, error=message
+        )
+
+    def release(self, holder: str, job_id: str, lease_token: str | None, delay_seconds: float | None) -> Job:
+        """Give the job back unfinished, uncounted: to its old place, or to a later one."""
+
+        def decide(job: Job, now: datetime) -> Decision:
+            return after_release(job, now, delay_seconds)
+
+        body = [holder, delay_seconds]
+        return self._give_up(holder, job_id, lease_token, operation="release", body=body, decide=decide)
+
+    def extend(
+        self, holder: str, job_id: str, lease_token: str | None, lease_seconds: int | None, progress: Any
+    ) -> Lease:
+        """Hold the job `lease_seconds` from now (None: as long as its type says), never shorter than before.
+
+        `progress` is a JSON value of at most 1,024 bytes.
+        """
+        text = _json(progress, "progress", MAX_PROGRESS_BYTES)
+        if lease_token is None or lease_seconds is None:
+            job = self._held(holder, job_id, lease_token).job
+            lease_token = job.lease_token
+            lease_seconds = lease_seconds or self._job_types.policy(job.type).lease_seconds
+        token = lease_token or ""
+        now = self._clock()
+        outcome = self._table.extend(
+            job_id,
+            holder=holder,
+            token=token,
+            now=now,
+            expires_at=now + timedelta(seconds=lease_seconds),
+            progress=text,
+        )
+        if isinstance(outcome, Refused) and text is not None and _is_held(outcome.old, holder, token):
+            outcome = self._table.note_progress(job_id, holder=holder, token=token, now=now, progress=text)
+        stored = outcome.old if isinstance(outcome, Refused) else outcome
+        if stored is None or not _is_held(stored, holder, token) or stored.job.lease_expires_at is None:
+            raise JobNotHeld
+        return Lease(
+            lease_expires_at=stored.job.lease_expires_at, cancel_requested=stored.job.cancel_requested
+        )
+
+    def _give_up(
+        self,
+        holder: str,
+        job_id: str,
+        lease_token: str | None,
+        *,
+        operation: str,
+        body: Any,
+        decide: Callable[[Job, datetime], Decision],
+        error: str | None = None,
+    ) -> Job:
+        """End the holding of a job as `decide` says, deciding again when a cancel request comes between."""
+        stored = self._read(job_id)
+        token = lease_token or (stored.job.lease_token if stored else None)
+        if stored is None or token is None:
+            raise JobNotHeld
+        wanted = mark(operation, token, body)
+        for _ in range(_MOST_DECISIONS):
+            if not _is_held(stored, holder, token):
+                return _repeated(wanted, stored).job
+            now = self._clock()
+            outcome = self._table.settle(
+                stored,
+                decide(stored.job, now),
+                now=now,
+                mark=wanted,
+                failure=(None if error is None else JobFailure(error=error, failed_at=now, worker_id=holder)),
+                only_if=(IS_HELD,),
+                values=held_by(holder, token),
+            )
+            if isinstance(outcome, StoredJob):
+                return outcome.job
+            if outcome.old is None:
+                raise JobNotHeld
+            stored = outcome.old
+        raise Unavailable
+
+    def _token(self, holder: str, job_id: str) -> str:
+        """Return the token under which `holder` holds the job, or held it until it completed it."""
+        stored = self._read(job_id)
+        if stored is None or stored.job.worker_id != holder or stored.job.lease_token is None:
+            raise JobNotHeld
+        return stored.job.lease_token
+
+    def _held(self, holder: str, job_id: str, lease_token: str | None) -> StoredJob:
+        stored = self._read(job_id)
+        if stored is None or not _is_held(stored, holder, lease_token or stored.job.lease_token):
+            raise JobNotHeld
+        return stored
+
+    def _read(self, job_id: str) -> StoredJob | None:
+        return self._table.get(job_id, self._clock()) if is_job_id(job_id) else None
+
+
+def _is_held(stored: StoredJob | None, holder: str, token: str | None) -> bool:
+    return (
+        stored is not None
+        and stored.job.status is JobStatus.RUNNING
+        and stored.job.worker_id == holder
+        and stored.job.lease_token == token
+    )
+
+
+def _repeated(wanted: str, found: StoredJob | None) -> StoredJob:
+    """Return the job if the call was carried out before, or raise `JobNotHeld`."""
+    if found is None or not is_repeated(wanted, found.marks):
+        raise JobNotHeld
+    return found
+
+
+def _json(value: Any, name: str, max_bytes: int) -> str | None:
+    if value is None:
+        return None
+    try:
+        return to_text(value, max_bytes=max_bytes)
+    except NotStorable as error:
+        raise InvalidRequest(FieldError(name, error.code, f"{name} {error}")) from None

@@ -1,0 +1,170 @@
+"""Gives the jobs of holders that went silent back to their queues.
+
+The index shows the lease that a claim wrote. Heartbeats move only the item's lease, so what the index says
+is a reason to look, and the item decides. Running it twice at once does no harm: every write is conditional.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
+
+from jobqueue.errors import CorruptItem, JobQueueError, Unavailable
+from jobqueue.item import LaneEntry, StoredJob
+from jobqueue.job import Clock, Job, JobFailure, JobStatus, format_timestamp, utc_now
+from jobqueue.jobtype import JobTypes
+from jobqueue.lanes import up_to
+from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, Backoff, lease_ran_out
+from jobqueue.retries import Retries
+from jobqueue.settings import Settings
+from jobqueue.table import LEASE_IS_OVER, JobsTable, Refused, is_misfiled, open_table
+
+PAGE = 50
+MOST_PER_LANE = 500
+"""Entries of one lane that one run looks at; the next run carries on with what is then the oldest."""
+
+MOST_AT_ONCE = 16
+_MOST_DECISIONS = 10
+
+
+class Found(StrEnum):
+    """What became of one entry whose lease seemed to have run out."""
+
+    REQUEUED = "requeued"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    EXTENDED = "extended"
+    """Its holder had extended the lease: nothing is changed but the index."""
+    GONE = "gone"
+    """It is not running any more; the index was late, or somebody else was faster."""
+    BROKEN = "broken"
+    """It could not be read or written; the run goes on without it."""
+
+
+class Rescuer:
+    """Looks through the running jobs of every queue.
+
+    Parameters
+    ----------
+    table : JobsTable
+        Where the jobs are.
+    job_types : JobTypes
+        The queues to look at.
+    retries : Retries
+        Decides what follows; a lost lease counts as a failure, or a job that kills its worker never ends.
+    clock : Clock
+        The time.
+    on_found : callable or None
+        Told of every entry: what became of it, the job where it could be read, and the error if any.
+    """
+
+    def __init__(
+        self,
+        table: JobsTable,
+        job_types: JobTypes,
+        retries: Retries,
+        *,
+        clock: Clock = utc_now,
+        on_found: Callable[[Found, Job | None, Exception | None], None] | None = None,
+    ) -> None:
+        self._table = table
+        self._job_types = job_types
+        self._retries = retries
+        self._clock = clock
+        self._on_found = on_found
+
+    def run(self) -> Counter[Found]:
+        """Look once through all running lanes, side by side, and return how many became what.
+
+        Raises
+        ------
+        Unavailable
+            A lane could not be read; the others were looked through all the same.
+        """
+        lanes = [lane for queue in self._job_types.queues for lane in self._table.lanes.running(queue.name)]
+        with ThreadPoolExecutor(max_workers=MOST_AT_ONCE) as pool:
+            runs = [pool.submit(self._run_lane, lane) for lane in lanes]
+        found: Counter[Found] = Counter()
+        failed: JobQueueError | None = None
+        for run in runs:
+            try:
+                found += run.result()
+            except Unavailable as error:
+                failed = error
+        if failed is not None:
+            raise failed
+        return found
+
+    def _run_lane(self, lane: str) -> Counter[Found]:
+        return Counter(self._rescue(entry) for entry in self._expired(lane))
+
+    def _expired(self, lane: str) -> Iterator[LaneEntry]:
+        until = up_to(self._clock() - LEASE_GRACE)
+        start: tuple[str, str] | None = None
+        for _ in range(MOST_PER_LANE // PAGE):
+            page = self._table.read_lane(lane, limit=PAGE, start=start, until=until)
+            yield from page.entries
+            start = page.next
+            if start is None:
+                return
+
+    def _rescue(self, entry: LaneEntry) -> Found:
+        job: Job | None = None
+        error: Exception | None = None
+        try:
+            found, job = self._decide(self._table.get(entry.summary.id, self._clock()))
+        except (CorruptItem, Unavailable) as broken:
+            found, error = Found.BROKEN, broken
+        if self._on_found is not None:
+            self._on_found(found, job, error)
+        return found
+
+    def _decide(self, stored: StoredJob | None) -> tuple[Found, Job | None]:
+        for _ in range(_MOST_DECISIONS):
+            if stored is None or stored.job.status is not JobStatus.RUNNING:
+                return Found.GONE, None
+            now = self._clock()
+            if not lease_ran_out(stored.job, now):
+                if is_misfiled(stored):
+                    self._table.refile(stored)
+                return Found.EXTENDED, stored.job
+            outcome = self._table.settle(
+                stored,
+                self._retries.after_failure(stored.job, now),
+                now=now,
+                failure=JobFailure(error=LEASE_EXPIRED, failed_at=now, worker_id=stored.job.worker_id),
+                only_if=(LEASE_IS_OVER,),
+                values={"over": format_timestamp(now - LEASE_GRACE)},
+            )
+            if not isinstance(outcome, Refused):
+                return _FOUND[outcome.job.status], outcome.job
+            # extended, cancelled, taken over or finished meanwhile, or refused by its own lost success:
+            # the item as it was found tells which
+            stored = outcome.old
+        raise Unavailable
+
+
+_FOUND = {
+    JobStatus.PENDING: Found.REQUEUED,
+    JobStatus.FAILED: Found.FAILED,
+    JobStatus.CANCELLED: Found.CANCELLED,
+}
+
+
+def open_rescuer(
+    settings: Settings,
+    job_types: JobTypes,
+    *,
+    on_found: Callable[[Found, Job | None, Exception | None], None] | None = None,
+) -> Rescuer:
+    """Open the rescuer of a deployment (see `Rescuer`)."""
+    backoff = Backoff(base_seconds=settings.backoff_base_seconds, cap_seconds=settings.backoff_cap_seconds)
+    return Rescuer(
+        open_table(settings, job_types),
+        job_types,
+        Retries(job_types, backoff, random.SystemRandom()),
+        on_found=on_found,
+    )
