@@ -7,7 +7,9 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from local import ministack, state
 from local.access import create_keys, verify_sender
@@ -18,7 +20,7 @@ from local.failure import StackFailed, Stopped
 from local.paths import ROOT, STATE
 from local.ports import require_free_port
 from local.routes import create_routes
-from local.show import Progress, show
+from local.show import Progress, text
 from local.stack import describe
 from local.state import State
 from local.stop import Stop
@@ -43,7 +45,7 @@ def main() -> int:
         state.remove(options.state)
 
 
-def up(options: argparse.Namespace, stop: Stop, temporary: Path) -> None:
+def up(options: argparse.Namespace, stop: Stop, temporary: Path) -> NoReturn:
     """Bring up the stack and stay until something ends it.
 
     Raises
@@ -82,7 +84,7 @@ def bring_up(
     running = State(
         url=f"http://localhost:{options.port}/_aws/execute-api/{api.id}",
         endpoint=endpoint,
-        keys=create_keys(aws, stack),
+        keys=create_keys(aws, stack, temporary),
         routes=sorted(api.routes),
         outputs=dict(stack.outputs),
         resources=dict(stack.resources),
@@ -92,10 +94,10 @@ def bring_up(
     )
     state.write(running, options.state)
     progress.say("Ready")
-    show(running)
+    print(text(running), flush=True)
 
 
-def arguments() -> argparse.Namespace:
+def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the command line's options."""
     parser = argparse.ArgumentParser(prog="python -m local", description=__doc__)
     parser.add_argument(
@@ -115,7 +117,7 @@ def arguments() -> argparse.Namespace:
         metavar="NAME=VALUE",
         help="a value for a parameter of template.yaml; may be repeated",
     )
-    return parser.parse_args()
+    return parser.parse_args(given)
 
 
 def port(text: str) -> int:

@@ -2,46 +2,43 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from local.aws import Aws
-from local.environment import ACCESS_KEY, REGION, SECRET_KEY
+from local.environment import without_aws
+from local.failure import StackFailed
+from local.paths import LIBRARY, ROOT
 from local.stack import Stack
 
 ROLES = ("producer", "worker", "admin")
 SENDER_PARAMETER = "EmailSender"
 
 
-def create_keys(aws: Aws, stack: Stack) -> dict[str, str]:
+def create_keys(aws: Aws, stack: Stack, temporary: Path) -> dict[str, str]:
     """Make one API key per role, each granted all queues, and return them by role."""
-    from jobqueue.keys import create_key
-
-    needed = {
+    environment = without_aws(temporary) | {
         "AWS_ENDPOINT_URL": aws.endpoint,
-        "AWS_ACCESS_KEY_ID": ACCESS_KEY,
-        "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
-        "AWS_DEFAULT_REGION": REGION,
         "API_KEYS_TABLE": stack.outputs["ApiKeysTableName"],
+        "PYTHONPATH": str(LIBRARY),
     }
-    with environment(needed):
-        return {role: create_key(role, role=role, queues=("*",)) for role in ROLES}
+
+    def create(role: str) -> str:
+        command = [sys.executable, "-m", "jobqueue.keys", "create", role, "--role", role, "--queue", "*"]
+        done = subprocess.run(
+            command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
+        )
+        if done.returncode != 0:
+            raise StackFailed(f"making the key of the {role} failed (exit {done.returncode})", done.stderr)
+        return done.stdout.strip()
+
+    with ThreadPoolExecutor(len(ROLES)) as pool:
+        return dict(zip(ROLES, pool.map(create, ROLES), strict=True))
 
 
 def verify_sender(aws: Aws, stack: Stack) -> None:
     """Let SES send from the stack's sender, if the template has one."""
     if sender := stack.parameters.get(SENDER_PARAMETER):
         aws.ses().create_email_identity(EmailIdentity=sender)
-
-
-@contextmanager
-def environment(changes: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for a while."""
-    before = dict(os.environ)
-    os.environ.update(changes)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)

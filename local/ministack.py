@@ -14,6 +14,15 @@ from local.stop import Stop
 ADDRESS = "127.0.0.1"
 PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 0.1
+# Named, so that what a shell happens to have set changes nothing.
+SETTINGS = {
+    "AUTH": "false",
+    "LOG_LEVEL": "INFO",
+    "PERSIST_STATE": "0",
+    "S3_PERSIST": "0",
+    "SERVICES": "",
+    "USE_SSL": "0",
+}
 
 
 def start(port: int, temporary: Path, root: Path) -> Child:
@@ -28,7 +37,7 @@ def start(port: int, temporary: Path, root: Path) -> Child:
         "STATE_DIR": str(temporary / "state"),
         "S3_DATA_DIR": str(temporary / "s3"),
         "DOCKER_HOST": "unix:///nonexistent/docker.sock",  # nothing here needs it; leave it alone
-        "LOG_LEVEL": "INFO",
+        **SETTINGS,
     }
     return Child(
         ["ministack"],

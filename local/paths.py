@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "template.yaml"
+LIBRARY = ROOT / "layers" / "jobqueue"
 WORK = ROOT / ".local"
 BUILD = WORK / "build"
 STATE = WORK / "stack.json"

@@ -8,6 +8,7 @@ import time
 
 from local.curl import SETTINGS, commands
 from local.environment import ACCESS_KEY, REGION, SECRET_KEY
+from local.paths import LIBRARY
 from local.state import State
 
 
@@ -22,8 +23,8 @@ class Progress:
         print(f"[{time.monotonic() - self._began:5.1f} s] {doing}", flush=True)
 
 
-def show(state: State) -> None:
-    """Print the URL, the keys, and commands to paste."""
+def text(state: State) -> str:
+    """Return what to tell about a running stack: the URL, the keys, and commands to paste."""
     lines = [
         "",
         "jobqueue is up.",
@@ -43,9 +44,10 @@ def show(state: State) -> None:
         f"export AWS_ENDPOINT_URL={state.endpoint} AWS_DEFAULT_REGION={REGION}",
         f"export AWS_ACCESS_KEY_ID={ACCESS_KEY} AWS_SECRET_ACCESS_KEY={SECRET_KEY}",
         f"export API_KEYS_TABLE={shlex.quote(state.outputs['ApiKeysTableName'])}",
+        f"export PYTHONPATH={shlex.quote(str(LIBRARY))}",
         f"{shlex.quote(sys.executable)} -m jobqueue.keys list",
         "",
         f"The emulator's log: {state.log}",
         "Ctrl-C ends it all, and forgets every job.",
     ]
-    print("\n".join(lines), flush=True)
+    return "\n".join(lines)

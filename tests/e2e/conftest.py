@@ -1,0 +1,54 @@
+"""One stack for all tests of this folder.
+
+``JOBQUEUE_STACK=.local/stack.json pytest tests/e2e`` uses the one that `make up` runs in another
+terminal, which saves bringing one up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.running import Stack, read_stack, running
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of this folder."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.e2e)
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """Bring up the stack; afterwards nothing of it may be left."""
+    if given := os.environ.get("JOBQUEUE_STACK"):
+        found = read_stack(Path(given))
+        with found.http:
+            yield found
+        return
+    folder = tmp_path_factory.mktemp("stack")
+    with running(folder) as process:
+        process.wait_until(process.state_file.exists)
+        found = read_stack(process.state_file)
+        with found.http:
+            yield found
+        assert process.end() == 0, process.said()
+        assert process.leavings() == []
+
+
+@pytest.fixture
+def empty(stack: Stack) -> Stack:
+    """The stack with no job left that a worker could claim."""
+    while (claimed := stack.call("worker", "POST", "/jobs/claim", {})).status_code == 200:
+        job = claimed.json()
+        done = stack.call(
+            "worker", "POST", f"/jobs/{job['id']}/complete", {"lease_token": job["lease_token"]}
+        )
+        assert done.status_code == 200, done.text
+    assert claimed.status_code == 204, claimed.text
+    return stack

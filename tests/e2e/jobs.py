@@ -1,0 +1,40 @@
+"""Jobs that the tests of this folder make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from local.curl import QUEUE
+from tests.e2e.running import Stack
+
+JsonObject = dict[str, Any]
+
+
+def email(**fields: Any) -> JsonObject:
+    """Return the body of an enqueue, for a queue that no function of the stack works."""
+    payload = {"to": "ada@example.com", "subject": "Hello", "body": "It works."}
+    return {"type": "email", "queue": QUEUE, "payload": payload} | fields
+
+
+def enqueued(stack: Stack, **fields: Any) -> JsonObject:
+    """Enqueue a job and return it."""
+    answer = stack.call("producer", "POST", "/jobs", email(**fields))
+    assert answer.status_code == 201, answer.text
+    job: JsonObject = answer.json()
+    return job
+
+
+def claimed(stack: Stack) -> JsonObject:
+    """Claim the next job and return it."""
+    answer = stack.call("worker", "POST", "/jobs/claim", {"queues": [QUEUE]})
+    assert answer.status_code == 200, answer.text
+    job: JsonObject = answer.json()
+    return job
+
+
+def seen(stack: Stack, job: JsonObject, role: str = "admin") -> JsonObject:
+    """Return the job as it is now."""
+    answer = stack.call(role, "GET", f"/jobs/{job['id']}")
+    assert answer.status_code == 200, answer.text
+    found: JsonObject = answer.json()
+    return found
