@@ -32,27 +32,33 @@ from .errors import (
     UnexpectedAnswer,
     WaitTimeout,
 )
+from .handling import Cancelled, Discard, Handler, JobContext, LeaseLost, RetryLater, Snooze
 from .jobs import Claimed, Completion, Enqueued, Held, Job, JobFailure, JobPage, Lease, NewJob
 from .retry import RetryPolicy
 from .version import __version__
+from .worker import Worker
 
 __all__ = [
     "BadRequest",
+    "Cancelled",
     "Claimed",
     "Client",
     "ClientError",
     "Clock",
     "Completion",
     "Conflict",
+    "Discard",
     "Enqueued",
     "FieldError",
     "Forbidden",
+    "Handler",
     "Held",
     "IdempotencyKeyReused",
     "InvalidCursor",
     "InvalidJson",
     "InvalidRequest",
     "Job",
+    "JobContext",
     "JobFailure",
     "JobNotCancellable",
     "JobNotFound",
@@ -60,20 +66,24 @@ __all__ = [
     "JobNotRetryable",
     "JobPage",
     "Lease",
+    "LeaseLost",
     "NewJob",
     "NoAnswer",
     "NotFound",
     "PriorityNotAllowed",
     "QueueNotAllowed",
     "ReplayMismatch",
+    "RetryLater",
     "RetryPolicy",
     "RoleNotAllowed",
     "ServerError",
+    "Snooze",
     "TooLarge",
     "TooManyRequests",
     "Unauthorized",
     "Unavailable",
     "UnexpectedAnswer",
     "WaitTimeout",
+    "Worker",
     "__version__",
 ]

@@ -39,7 +39,8 @@ class Client(LeaseCalls):
     key : str
         An API key or a JWT.
     timeout : float
-        Seconds that one attempt may wait for an answer.
+        Seconds that one attempt may wait for an answer. The API itself gives up after 30; a claim that is
+        given up earlier may leave a job to its lease.
     retry : RetryPolicy, optional
         How often and how long calls are repeated.
     allow_http : bool
@@ -62,7 +63,7 @@ class Client(LeaseCalls):
         url: str,
         key: str,
         *,
-        timeout: float = 15.0,
+        timeout: float = 30.0,
         retry: RetryPolicy | None = None,
         allow_http: bool = False,
         transport: httpx.BaseTransport | None = None,

@@ -28,15 +28,14 @@ class Clock:
         """Block for `seconds`."""
         time.sleep(seconds)
 
-    def wait(self, mailbox: SimpleQueue[T | None], seconds: float | None) -> T | None:
+    def wait(self, mailbox: SimpleQueue[T], seconds: float | None) -> T | None:
         """Return the next message in `mailbox`, or None when `seconds` have passed without one.
 
         A caller must bear a None that comes early. A SimpleQueue, since its `put` may be called in a
         signal handler, where taking the lock of an Event or a Condition can deadlock.
         """
-        if seconds is not None and seconds <= 0:
-            seconds = 0.0
         try:
-            return mailbox.get(timeout=seconds)
+            # bounded, since a lock refuses to wait for centuries
+            return mailbox.get(timeout=None if seconds is None else min(max(seconds, 0.0), 3600.0))
         except Empty:
             return None

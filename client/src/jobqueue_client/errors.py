@@ -192,7 +192,7 @@ class JobNotRetryable(Conflict):
 class TooLarge(ClientError):
     """The request's body is larger than the API takes."""
 
-    slug = "payload-too-large"
+    slug = "body-too-large"
 
 
 class InvalidRequest(ClientError):

@@ -42,7 +42,10 @@ class LeaseCalls:
         else:
             answer = self._claim("/jobs/batch/claim", {**body, "max_jobs": max_jobs})
             found = jobs_in(answer.body)
-        return Claimed(tuple(map(Job.from_json, found)), answer.retry_after)
+        jobs = tuple(map(Job.from_json, found))
+        if not all(job.lease_token for job in jobs):
+            raise UnexpectedAnswer("The API's answer has a job without a lease token.")
+        return Claimed(jobs, answer.retry_after)
 
     def complete(self, job: Held, result: Any = None) -> Job:
         """Say that a claimed job is done, with a JSON `result` of up to 65,536 bytes.
