@@ -1,7 +1,8 @@
-"""template.yaml, read with its short tags written out."""
+"""template.yaml, read with its short tags written out, and as the SAM transform makes it."""
 
 from __future__ import annotations
 
+import copy
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -37,6 +38,27 @@ def template() -> Template:
     return loaded
 
 
-def resources(kind: str) -> dict[str, Template]:
-    """Return the resources of the type `kind`, by logical id."""
-    return {name: one for name, one in template()["Resources"].items() if one["Type"] == kind}
+@cache
+def transformed() -> Template:
+    """Return what CloudFormation deploys: template.yaml after the SAM transform."""
+    from samtranslator.translator.transform import transform
+
+    source = copy.deepcopy(template())
+    for resource in source["Resources"].values():
+        for key in {"CodeUri", "ContentUri"} & resource["Properties"].keys():
+            resource["Properties"][key] = "s3://bucket/key"  # as `sam deploy` leaves it
+    deployed: Template = transform(source, {}, _NoManagedPolicies())
+    return deployed
+
+
+def resources(kind: str, source: Template | None = None) -> dict[str, Template]:
+    """Return the resources of the type `kind` by logical id, from template.yaml unless told otherwise."""
+    found = (source or template())["Resources"]
+    return {name: one for name, one in found.items() if one["Type"] == kind}
+
+
+class _NoManagedPolicies:
+    """Template names no managed policy by its short name, so that there is none to look up."""
+
+    def load(self) -> dict[str, str]:
+        return {}

@@ -1,0 +1,106 @@
+"""Each function may do exactly what it does, to exactly what it does it to."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import pytest
+
+from tests.support.functions import declared, logical_id
+from tests.support.template import Template, resources, transformed
+
+Grant: TypeAlias = tuple[str, str]
+
+TABLE, INDEX, KEYS = "JobsTable.Arn", "${JobsTable.Arn}/index/lanes", "ApiKeysTable.Arn"
+CHANGE = {("dynamodb:GetItem", TABLE), ("dynamodb:UpdateItem", TABLE)}
+CLAIM = CHANGE | {("dynamodb:Query", INDEX)}
+GRANTS: dict[str, set[Grant]] = {
+    "authorize_request": {("dynamodb:GetItem", KEYS)},
+    "claim_job": CLAIM,
+    "complete_job": CHANGE,
+    "enqueue_job": {("dynamodb:PutItem", TABLE)},
+    "fail_job": CHANGE,
+    "get_job": {("dynamodb:GetItem", TABLE)},
+    "list_jobs": {("dynamodb:Query", INDEX)},
+}
+# X-Ray knows no resources, so these two cannot be narrowed.
+TRACING = {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
+LOGS = "service-role/AWSLambdaBasicExecutionRole"
+
+
+def role_of(name: str) -> Template:
+    reference = declared()[name]["Role"]
+    assert reference == {"Fn::GetAtt": [f"{logical_id(name)}Role", "Arn"]}, "a role of its own"
+    properties: Template = resources("AWS::IAM::Role")[f"{logical_id(name)}Role"]["Properties"]
+    return properties
+
+
+def statements(role: Template) -> list[Template]:
+    return [one for policy in role["Policies"] for one in policy["PolicyDocument"]["Statement"]]
+
+
+def grants(role: Template) -> set[Grant]:
+    found = set()
+    for statement in statements(role):
+        assert statement.keys() == {"Effect", "Action", "Resource"}
+        assert statement["Effect"] == "Allow"
+        found |= {
+            (action, written(arn))
+            for action in listed(statement["Action"])
+            for arn in listed(statement["Resource"])
+        }
+    return found
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def written(arn: Any) -> str:
+    match arn:
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"{name}.{attribute}"
+        case {"Fn::Sub": str(text)} | {"Ref": str(text)} | str(text):
+            return text
+    raise AssertionError(f"an ARN in a form that this test cannot read: {arn}")
+
+
+@pytest.mark.parametrize("name", sorted(declared()))
+def test_a_function_has_its_grants_and_no_more(name: str) -> None:
+    assert grants(role_of(name)) == GRANTS[name] | TRACING
+
+
+@pytest.mark.parametrize("name", sorted(declared()))
+def test_only_lambda_takes_the_role(name: str) -> None:
+    (statement,) = role_of(name)["AssumeRolePolicyDocument"]["Statement"]
+    assert statement == {
+        "Effect": "Allow",
+        "Principal": {"Service": "lambda.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    }
+
+
+def test_no_managed_policy_but_the_one_for_logs_is_deployed() -> None:
+    roles = resources("AWS::IAM::Role", transformed())
+    assert roles.keys() == resources("AWS::IAM::Role").keys(), "the transform made a role of its own"
+    for role in roles.values():
+        (policy,) = role["Properties"]["ManagedPolicyArns"]
+        assert written(policy).endswith(f":iam::aws:policy/{LOGS}")
+
+
+def test_nothing_is_granted_by_wildcard() -> None:
+    for name in declared():
+        for action, arn in grants(role_of(name)) - TRACING:
+            assert "*" not in action + arn, name
+
+
+def test_only_the_authorizer_knows_the_table_of_keys() -> None:
+    knowing = {name for name, function in declared().items() if "ApiKeysTable" in str(function)}
+    assert knowing == {"authorize_request"}
+    holders = {name for name, role in resources("AWS::IAM::Role").items() if "ApiKeysTable" in str(role)}
+    assert holders == {"AuthorizeRequestRole"}
+
+
+def test_nothing_scans_or_uses_transactions() -> None:
+    actions = {action for name in declared() for action, _ in grants(role_of(name))}
+    assert actions & {"dynamodb:Scan", "dynamodb:TransactWriteItems", "dynamodb:TransactGetItems"} == set()
