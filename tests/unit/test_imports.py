@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from tests.support.template import ROOT
-
-LIBRARY = ROOT / "layers" / "jobqueue" / "jobqueue"
-JOBTYPES = ROOT / "layers" / "jobtypes" / "jobtypes"
-FUNCTIONS = ROOT / "functions"
+from tests.support.imports import FUNCTIONS, JOBTYPES, LIBRARY, imported, sources, third_parties
 
 # A module may import those of its own line, and of the lines below.
 ORDER = (
     {"api"},
     {"worker"},
     {"rescue"},
-    {"queue"},
+    {"authorizer", "queue"},
     {"claiming", "holding", "listing", "policies", "retries"},
     {"table"},
     {"lanes", "lifecycle", "marks", "newjob"},
+    {"authorizer"},
     {"keys"},
     {"dynamodb", "item"},
     {"jobtype", "principal", "tokens"},
@@ -32,23 +28,7 @@ ORDER = (
 )
 LINE = {"__init__": len(ORDER)} | {name: line for line, names in enumerate(ORDER) for name in names}
 # Who knows that there is a table. The API is not among them.
-KNOW_DYNAMODB = {"claiming", "dynamodb", "holding", "item", "keys", "lanes", "listing", "table"}
-
-
-def sources(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.py"))
-
-
-def imported(source: Path) -> Iterator[str]:
-    """Yield every module that `source` imports, lazily or for types only included."""
-    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{source}: a relative import"
-            assert node.module is not None
-            # `from jobqueue import table` names a module in the second place
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+KNOW_DYNAMODB = {"authorizer", "claiming", "dynamodb", "holding", "item", "keys", "lanes", "listing", "table"}
 
 
 def parts_of_library(source: Path) -> set[str]:
@@ -58,10 +38,6 @@ def parts_of_library(source: Path) -> set[str]:
 
 def part(source: Path) -> str:
     return source.relative_to(LIBRARY).parts[0].removesuffix(".py")
-
-
-def third_parties(source: Path) -> set[str]:
-    return {name.split(".")[0] for name in imported(source)}
 
 
 def test_every_module_has_its_place() -> None:
