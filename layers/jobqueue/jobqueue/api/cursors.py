@@ -1,0 +1,68 @@
+"""Cursors: where a list goes on, in a form that works only where it was made.
+
+A cursor is a place in the lanes with a digest of whose list it was. It is no secret and gives no access:
+the queue checks the place against the caller's own lanes once more.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import Any
+
+from jobqueue.errors import InvalidCursor
+from jobqueue.principal import Principal
+from jobqueue.queue import JobFilter, Position
+
+LONGEST = 1024
+
+
+def encode(position: Position | None, caller: Principal, route: str, wanted: JobFilter) -> str | None:
+    """Write a cursor for `position`, bound to the caller, its queues, the route and the filter."""
+    if position is None:
+        return None
+    members = [position.lane, position.lane_order, position.id, _binding(caller, route, wanted)]
+    return base64.urlsafe_b64encode(_compact(members)).decode().rstrip("=")
+
+
+def decode(cursor: str | None, caller: Principal, route: str, wanted: JobFilter) -> Position | None:
+    """Read a cursor that `encode` wrote for the same caller, route and filter.
+
+    Raises
+    ------
+    InvalidCursor
+        If it is anything else.
+    """
+    if cursor is None:
+        return None
+    members = _members(cursor)
+    if len(members) != 4 or not all(isinstance(member, str) for member in members):
+        raise InvalidCursor
+    lane, lane_order, job_id, binding = members
+    position = Position(lane=lane, lane_order=lane_order, id=job_id)
+    # written again, it must be the same text: base64 and JSON have other spellings of one value
+    if binding != _binding(caller, route, wanted) or encode(position, caller, route, wanted) != cursor:
+        raise InvalidCursor
+    return position
+
+
+def _members(cursor: str) -> list[Any]:
+    if len(cursor) > LONGEST:
+        raise InvalidCursor
+    try:
+        members = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)))
+    except (ValueError, RecursionError):
+        raise InvalidCursor from None
+    if not isinstance(members, list):
+        raise InvalidCursor
+    return members
+
+
+def _binding(caller: Principal, route: str, wanted: JobFilter) -> str:
+    made_for = [caller.id, sorted(caller.queues), route, wanted.status, wanted.queue, wanted.type]
+    return hashlib.sha256(_compact(made_for)).hexdigest()[:32]
+
+
+def _compact(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
