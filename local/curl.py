@@ -86,9 +86,10 @@ COMMANDS = (
         (CLAIM, COMPLETE),
     ),
     Command("Look at it: completed.", call("PRODUCER", "/jobs/$JOB"), (GET,)),
+    Command("An idempotency key: what the next job is for.", 'ORDER="order-$(date +%s)"', (ENQUEUE,)),
     Command(
-        "Enqueue another, with an idempotency key. Paste it twice: one job, whatever happens.",
-        call("PRODUCER", "/jobs", email("Two", ', "max_retries": 0, "idempotency_key": "order-7"')),
+        "Enqueue with that key. Paste it twice: it is one job.",
+        call("PRODUCER", "/jobs", email("Two", ', "max_retries": 0, "idempotency_key": "\'$ORDER\'"')),
         (ENQUEUE,),
     ),
     Command("Claim it.", remembered("ANSWER", call("WORKER", "/jobs/claim", CLAIM_ONE)), (CLAIM, FAIL)),

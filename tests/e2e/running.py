@@ -73,11 +73,9 @@ class Running:
 
     def wait_until(self, happened: Callable[[], bool]) -> None:
         """Wait until something has happened, or fail with what was printed."""
-        give_up = time.monotonic() + PATIENCE_SECONDS
-        while not happened():
-            if time.monotonic() > give_up or (self.exit_code is not None and not happened()):
-                raise AssertionError(f"it did not happen:\n{self.said()}")
-            time.sleep(0.05)
+        wait_until(lambda: self.exit_code is not None or happened())
+        if not happened():
+            raise AssertionError(f"it ended (exit {self.exit_code}) before it happened:\n{self.said()}")
 
     def end(self, number: signal.Signals = signal.SIGINT) -> int | None:
         """Send a signal to it, as a terminal does, and return the exit code."""
@@ -102,6 +100,15 @@ class Running:
         processes = [line for line in listed.stdout.splitlines() if mine in line]
         files = [str(path) for path in self.temporary.rglob("*")]
         return processes + files + ([str(self.state_file)] if self.state_file.exists() else [])
+
+
+def wait_until(happened: Callable[[], bool]) -> None:
+    """Wait until something has happened; fail if it does not."""
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while not happened():
+        if time.monotonic() > give_up:
+            raise AssertionError("it did not happen")
+        time.sleep(0.05)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pytest
 
 from local import state
 from local.__main__ import arguments
-from tests.e2e.running import Running, Stack, running
+from tests.e2e.running import Running, Stack, running, wait_until
 
 
 def test_only_its_owner_reads_the_keys(stack: Stack, tmp_path: Path) -> None:
@@ -62,10 +62,15 @@ def test_a_failing_step_shows_what_the_tool_said_and_ends_it_all(tmp_path: Path)
         assert process.leavings() == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_it_ends_in_the_middle_of_a_step_and_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    "number, step",
+    [(signal.SIGINT, "Deploying"), (signal.SIGTERM, "Building"), (signal.SIGHUP, "Building")],
+)
+def test_it_ends_in_the_middle_of_a_step_and_leaves_nothing(
+    tmp_path: Path, number: signal.Signals, step: str
+) -> None:
     with running(tmp_path) as process:
-        process.wait_until(lambda: "Deploying" in process.said())
+        process.wait_until(lambda: step in process.said())
 
         assert process.end(number) == 0
         assert process.leavings() == []
@@ -76,7 +81,7 @@ def test_killed_outright_it_still_leaves_nothing(tmp_path: Path) -> None:
         process.wait_until(lambda: "Deploying" in process.said())
         process.end(signal.SIGKILL)
 
-        process.wait_until(lambda: process.leavings() == [])
+        wait_until(lambda: process.leavings() == [])
 
 
 def test_the_end_of_the_emulator_is_the_end_of_it_all(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 
-from local.curl import QUEUE
 from local.show import text
 from tests.e2e.running import Stack
 
@@ -39,8 +38,7 @@ def test_the_printed_commands_live_the_life_of_a_job(pasted: str, empty: Stack) 
     assert '"message"' not in pasted
 
 
-def test_the_printed_commands_leave_no_job_behind(pasted: str, empty: Stack) -> None:
-    body = {"queues": [QUEUE]}
+def test_the_printed_commands_list_the_keys(pasted: str) -> None:
+    listed = [line.split()[:2] for line in pasted.splitlines() if " active " in line]
 
-    assert '"id"' in pasted
-    assert empty.call("worker", "POST", "/jobs/claim", body).status_code in (200, 204)
+    assert [["admin", "admin"], ["producer", "producer"], ["worker", "worker"]] == listed
