@@ -16,12 +16,19 @@ CHANGE = {("dynamodb:GetItem", TABLE), ("dynamodb:UpdateItem", TABLE)}
 CLAIM = CHANGE | {("dynamodb:Query", INDEX)}
 GRANTS: dict[str, set[Grant]] = {
     "authorize_request": {("dynamodb:GetItem", KEYS)},
+    "cancel_job": CHANGE,
     "claim_job": CLAIM,
+    "claim_jobs": CLAIM,
     "complete_job": CHANGE,
+    "complete_jobs": CHANGE,
     "enqueue_job": {("dynamodb:PutItem", TABLE)},
+    "enqueue_jobs": {("dynamodb:PutItem", TABLE)},
     "fail_job": CHANGE,
     "get_job": {("dynamodb:GetItem", TABLE)},
+    "heartbeat_job": CHANGE,
     "list_jobs": {("dynamodb:Query", INDEX)},
+    "release_job": CHANGE,
+    "retry_job": CHANGE,
 }
 # X-Ray knows no resources, so these two cannot be narrowed.
 TRACING = {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}

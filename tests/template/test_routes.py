@@ -17,6 +17,13 @@ ROUTES: dict[Route, str] = {
     ("POST", "/jobs/claim"): "ClaimJobFunction",
     ("POST", "/jobs/{id}/complete"): "CompleteJobFunction",
     ("POST", "/jobs/{id}/fail"): "FailJobFunction",
+    ("POST", "/jobs/{id}/heartbeat"): "HeartbeatJobFunction",
+    ("POST", "/jobs/{id}/release"): "ReleaseJobFunction",
+    ("POST", "/jobs/{id}/cancel"): "CancelJobFunction",
+    ("POST", "/jobs/{id}/retry"): "RetryJobFunction",
+    ("POST", "/jobs/batch"): "EnqueueJobsFunction",
+    ("POST", "/jobs/batch/claim"): "ClaimJobsFunction",
+    ("POST", "/jobs/batch/complete"): "CompleteJobsFunction",
 }
 # No data is behind these.
 PUBLIC: set[Route] = {("GET", "/console"), ("GET", "/openapi.json")}
