@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.jobs import work
 from tests.e2e.running import Stack, read_stack, running
 
 
@@ -45,10 +46,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 def empty(stack: Stack) -> Stack:
     """The stack with no job left that a worker could claim."""
     while (claimed := stack.call("worker", "POST", "/jobs/claim", {})).status_code == 200:
-        job = claimed.json()
-        done = stack.call(
-            "worker", "POST", f"/jobs/{job['id']}/complete", {"lease_token": job["lease_token"]}
-        )
+        done = work(stack, claimed.json(), "complete")
         assert done.status_code == 200, done.text
     assert claimed.status_code == 204, claimed.text
     return stack

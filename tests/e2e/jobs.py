@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
+
 from local.curl import QUEUE
 from tests.e2e.running import Stack
 
@@ -30,6 +32,12 @@ def claimed(stack: Stack) -> JsonObject:
     assert answer.status_code == 200, answer.text
     job: JsonObject = answer.json()
     return job
+
+
+def work(stack: Stack, taken: JsonObject, verb: str, **fields: Any) -> httpx.Response:
+    """Do something with a job that was claimed, under its lease."""
+    body = {"lease_token": taken["lease_token"], **fields}
+    return stack.call("worker", "POST", f"/jobs/{taken['id']}/{verb}", body)
 
 
 def seen(stack: Stack, job: JsonObject, role: str = "admin") -> JsonObject:

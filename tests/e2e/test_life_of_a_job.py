@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.e2e.jobs import claimed, email, enqueued, seen
+from tests.e2e.jobs import claimed, email, enqueued, seen, work
 from tests.e2e.running import Stack
 
 
@@ -17,13 +17,7 @@ def test_a_job_is_enqueued_claimed_and_completed(empty: Stack) -> None:
     assert taken["worker_id"] == "key:worker"
     assert seen(empty, job)["status"] == "running"
 
-    done = empty.call(
-        "worker",
-        "POST",
-        f"/jobs/{job['id']}/complete",
-        {"lease_token": taken["lease_token"], "result": {"message_id": "m-1"}},
-    )
-    assert done.status_code == 200
+    assert work(empty, taken, "complete", result={"message_id": "m-1"}).status_code == 200
     found = seen(empty, job, "producer")
     assert (found["status"], found["result"]) == ("completed", {"message_id": "m-1"})
 
@@ -69,10 +63,9 @@ def test_a_failed_job_waits_before_it_is_retried(empty: Stack) -> None:
 def test_a_lease_ends_with_its_job(empty: Stack) -> None:
     enqueued(empty)
     taken = claimed(empty)
-    path, lease = f"/jobs/{taken['id']}/complete", {"lease_token": taken["lease_token"]}
-    assert empty.call("worker", "POST", path, lease).status_code == 200
+    assert work(empty, taken, "complete").status_code == 200
 
-    late = empty.call("worker", "POST", f"/jobs/{taken['id']}/fail", lease)
+    late = work(empty, taken, "fail")
 
     assert late.status_code == 409
     assert late.json()["type"] == "urn:jobqueue:problem:job-not-held"
@@ -106,7 +99,5 @@ def test_every_error_of_a_body_is_named(stack: Stack) -> None:
 
 
 def fail(stack: Stack, **fields: object) -> None:
-    taken = claimed(stack)
-    body = {"lease_token": taken["lease_token"], "error": "no such mailbox", **fields}
-    answer = stack.call("worker", "POST", f"/jobs/{taken['id']}/fail", body)
+    answer = work(stack, claimed(stack), "fail", error="no such mailbox", **fields)
     assert answer.status_code == 200, answer.text

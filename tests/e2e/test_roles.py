@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.e2e.jobs import claimed, email, enqueued, seen
+from tests.e2e.jobs import claimed, email, enqueued, seen, work
 from tests.e2e.running import Stack
 
 
@@ -34,8 +34,7 @@ def test_a_producer_cannot_jump_the_queue(stack: Stack) -> None:
 def test_the_reason_of_a_failure_is_for_admins(empty: Stack) -> None:
     job = enqueued(empty, max_retries=0)
     taken = claimed(empty)
-    body = {"lease_token": taken["lease_token"], "error": "the disk is full"}
-    assert empty.call("worker", "POST", f"/jobs/{job['id']}/fail", body).status_code == 200
+    assert work(empty, taken, "fail", error="the disk is full").status_code == 200
 
     assert seen(empty, job, "admin")["error"] == "the disk is full"
     assert "the disk is full" not in str(seen(empty, job, "producer"))
