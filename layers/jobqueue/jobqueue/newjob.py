@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from jobqueue.errors import FieldError
+from jobqueue.fielderrors import field_errors
 from jobqueue.job import JobPriority, JsonObject, format_timestamp
 from jobqueue.jobtype import MAX_RETRIES, JobTypes
 from jobqueue.jsontext import NotStorable, canonical, has_lone_surrogate, to_text
@@ -150,6 +151,4 @@ def _model_errors(model: type[BaseModel], text: str) -> Iterator[FieldError]:
         # from JSON text, since strict mode reads dates and enums from JSON but not from Python strings
         model.model_validate_json(text, strict=True)
     except ValidationError as invalid:
-        for error in invalid.errors(include_url=False, include_context=False, include_input=False):
-            path = ".".join(["payload", *(str(part) for part in error["loc"])])
-            yield FieldError(path, error["type"], f"{path}: {error['msg']}")
+        yield from field_errors(invalid.errors(include_url=False, include_input=False), ["payload"])

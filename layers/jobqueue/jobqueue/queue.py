@@ -168,12 +168,14 @@ class JobQueue:
         Raises
         ------
         InvalidRequest
-            The queue is not declared.
+            The queue or the type is not declared.
         QueueNotAllowed
-            The caller has no grant for it.
+            The caller has no grant for the queue.
         InvalidCursor
             `after` is no place in this list.
         """
+        if unknown := self._unknown(wanted):
+            raise InvalidRequest(*unknown)
         queues = self._queues(caller, None if wanted.queue is None else [wanted.queue])
         return list_jobs(self._table, queues, wanted, limit=limit, after=after, now=self._clock())
 
@@ -350,6 +352,14 @@ class JobQueue:
         if stored is None or not caller.may_use(stored.job.queue):
             raise JobNotFound
         return stored
+
+    def _unknown(self, wanted: JobFilter) -> list[FieldError]:
+        errors = []
+        if wanted.queue is not None and not self._job_types.has_queue(wanted.queue):
+            errors.append(FieldError("queue", "unknown_queue", "queue is not a declared queue"))
+        if wanted.type is not None and self._job_types.get(wanted.type) is None:
+            errors.append(FieldError("type", "unknown_type", "type is not a declared job type"))
+        return errors
 
     def _queues(self, caller: Principal, asked: Sequence[str] | None) -> tuple[str, ...]:
         if asked is None:

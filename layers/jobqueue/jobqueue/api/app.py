@@ -135,6 +135,8 @@ class HttpFunction(APIGatewayHttpResolver):
 
     def refuse(self, error: Exception) -> Response[Any]:
         """Answer that something is wrong."""
+        if isinstance(error, InvalidRequest) and self.received.method == "GET":
+            error = InvalidRequest(*map(_in_query, error.errors))
         problems.log(self.action, error, job_id=self.received.job_id)
         return problems.answer(error, instance=self.received.path, request_id=self.received.id)
 
@@ -219,10 +221,16 @@ def http_function(
 
 
 def _placed(error: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Name the place of an error as the API does: a body's field by itself, a query's after `query`."""
+    """Name the place of an error by the field alone: the caller knows no parameters of functions."""
     source, *path = error["loc"]
-    # a query is one parameter of the function, whose name is nothing to the caller
-    return {**error, "loc": ("query", *path[1:]) if source == "query" else path}
+    return {**error, "loc": path[1:] if source == "query" else path}
+
+
+def _in_query(error: FieldError) -> FieldError:
+    """Name a field as a parameter of the query, which is all that a GET has."""
+    if error.field.startswith("query."):
+        return error
+    return FieldError(f"query.{error.field}", error.code, f"query.{error.message}")
 
 
 def _written(response: Response[Any]) -> dict[str, Any]:
