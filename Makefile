@@ -22,11 +22,10 @@ SOURCES = $(wildcard layers functions local client tests)
 export PATH := $(abspath $(BIN)):$(PATH)
 export SAM_CLI_TELEMETRY := 0
 
-# The first Python that is new enough; PYTHON= chooses another.
-ifndef PYTHON
-PYTHON := $(shell for python in python3 python3.13 python3.14 python3.12 python3.11; do \
-	"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$python" && break; done)
-endif
+# The first Python that is new enough; PYTHON= chooses another. Never the environment's own, which is made from it.
+BASE := $(shell for python in $(or $(PYTHON),python3 python3.13 python3.14 python3.12 python3.11); do "$$python" -c \
+	'import os, sys; sys.version_info >= (3, 11) or sys.exit(1); print(os.path.realpath(sys.executable))' \
+	2>/dev/null && break; done)
 
 .DEFAULT_GOAL := help
 .PHONY: help up test suite check lint types unit e2e dynamodb build format lock clean
@@ -36,14 +35,14 @@ help:
 
 # Made from the locks, and again when one of them changes.
 $(READY): requirements/pip.txt requirements/dev.txt
-ifeq ($(PYTHON),)
+ifeq ($(BASE),)
 	@echo "jobqueue needs Python 3.11 or newer, and found none on PATH. PYTHON= names one." >&2; exit 1
 endif
 ifneq ($(UV),)
-	uv venv --quiet --clear --no-config --no-project --python "$$(command -v $(PYTHON))" $(VENV)
+	uv venv --quiet --clear --no-config --no-project --python $(BASE) $(VENV)
 	uv pip sync --quiet --no-config --require-hashes --python $(BIN)/python $^
 else
-	$(PYTHON) -m venv --clear $(VENV)
+	$(BASE) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/pip.txt
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements/dev.txt
 endif
