@@ -353,12 +353,12 @@ class JobQueue:
             raise JobNotFound
         return stored
 
-    def _unknown(self, wanted: JobFilter) -> list[FieldError]:
-        errors = []
+    def _unknown(self, wanted: JobFilter) -> tuple[FieldError, ...]:
+        errors: tuple[FieldError, ...] = ()
         if wanted.queue is not None and not self._job_types.has_queue(wanted.queue):
-            errors.append(FieldError("queue", "unknown_queue", "queue is not a declared queue"))
+            errors += (FieldError("queue", "unknown_queue", "queue is not a declared queue"),)
         if wanted.type is not None and self._job_types.get(wanted.type) is None:
-            errors.append(FieldError("type", "unknown_type", "type is not a declared job type"))
+            errors += (FieldError("type", "unknown_type", "type is not a declared job type"),)
         return errors
 
     def _queues(self, caller: Principal, asked: Sequence[str] | None) -> tuple[str, ...]:
