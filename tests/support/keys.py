@@ -117,11 +117,20 @@ class KeysBench:
         return list(self.client.scan(TableName=self.table)["Items"])
 
 
-@pytest.fixture
-def bench() -> Iterator[KeysBench]:
+@pytest.fixture(scope="module")
+def keys_table() -> Iterator[tuple[DynamoDBClient, str]]:
     with mock_aws():
         client = boto3.client("dynamodb")
-        yield KeysBench(client, create_tables(client)["ApiKeysTable"])
+        yield client, create_tables(client)["ApiKeysTable"]
+
+
+@pytest.fixture
+def bench(keys_table: tuple[DynamoDBClient, str]) -> KeysBench:
+    client, table = keys_table
+    bench = KeysBench(client, table)
+    for item in bench.items():
+        client.delete_item(TableName=table, Key={"key_hash": item["key_hash"]})
+    return bench
 
 
 def throttle() -> None:

@@ -130,7 +130,7 @@ def _row(key: ApiKey, now: datetime) -> dict[str, Any]:
         "max_priority": key.max_priority.value,
         "state": key.state(now).value,
         "created_at": format_timestamp(key.created_at),
-        "expires_at": None if key.expires_at is None else format_timestamp(key.expires_at),
+        "ends_at": None if key.ends_at is None else format_timestamp(key.ends_at),
     }
 
 

@@ -60,6 +60,9 @@ class ApiKey:
         When it was made, in UTC.
     expires_at : datetime or None
         From when on it is refused, in UTC.
+    replaced_at : datetime or None
+        From when on it is refused because a rotation replaced it, in UTC. Kept apart from `expires_at`,
+        from which the next key takes its length of life.
     revoked_at : datetime or None
         When it was taken back, in UTC.
     """
@@ -71,7 +74,13 @@ class ApiKey:
     max_priority: JobPriority
     created_at: datetime
     expires_at: datetime | None = None
+    replaced_at: datetime | None = None
     revoked_at: datetime | None = None
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """From when on it is refused, for whatever reason."""
+        return min(filter(None, (self.expires_at, self.replaced_at, self.revoked_at)), default=None)
 
     @property
     def principal(self) -> Principal:
@@ -87,14 +96,19 @@ class ApiKey:
         """Tell whether the key works at `now`."""
         if self.revoked_at is not None:
             return KeyState.REVOKED
-        if self.expires_at is not None and self.expires_at <= now:
-            return KeyState.EXPIRED
-        return KeyState.ACTIVE
+        return KeyState.ACTIVE if self.ends_at is None or now < self.ends_at else KeyState.EXPIRED
 
     def renewed(self, key_hash: str, now: datetime) -> ApiKey:
         """Return the key that follows this one: the same name and grants, and as long a life."""
         expires_at = None if self.expires_at is None else now + (self.expires_at - self.created_at)
-        return replace(self, key_hash=key_hash, created_at=now, expires_at=expires_at, revoked_at=None)
+        return replace(
+            self,
+            key_hash=key_hash,
+            created_at=now,
+            expires_at=expires_at,
+            replaced_at=None,
+            revoked_at=None,
+        )
 
 
 def new_key() -> str:

@@ -84,6 +84,7 @@ def read_key(item: Item) -> ApiKey:
             max_priority=PRIORITIES[item["max_priority"]["S"]],
             created_at=parse_timestamp(item["created_at"]["S"]),
             expires_at=_moment(item, "expires_at"),
+            replaced_at=_moment(item, "replaced_at"),
             revoked_at=_moment(item, "revoked_at"),
         )
     except (KeyError, TypeError, ValueError, InvalidKeyGrant):

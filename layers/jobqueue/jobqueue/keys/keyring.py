@@ -13,6 +13,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
+from botocore.exceptions import ClientError
+
 from jobqueue.errors import InvalidKeyGrant, JobQueueError, KeyChanged, KeyNameTaken, KeyNotFound
 from jobqueue.job import Clock, utc_now
 from jobqueue.keys.apikey import ApiKey, checked_name, granted_key, hash_key, new_key
@@ -110,7 +112,7 @@ class Keyring:
             self._table.put(key)
             until = now + timedelta(minutes=grace_minutes)
             left = frozenset(former for former in wanted.former if self._retire(former, name, now, until))
-        with suppress(KeyChanged):  # the next rotation came already, and clears away more than this one
+        with suppress(JobQueueError):  # all is done but to forget the former keys; the next command can
             self._table.point(wanted, replace(wanted, former=left))
         return secret
 
@@ -169,7 +171,7 @@ class Keyring:
 
     def _retire(self, key_hash: str, name: str, now: datetime, until: datetime) -> bool:
         """End a former key at `until`. Returns whether it may work until then."""
-        if until > now and self._table.shorten(key_hash, until):
+        if until > now and self._table.replace(key_hash, until):
             return True
         self._table.revoke(key_hash, name, now)
         return False
@@ -180,7 +182,7 @@ class Keyring:
             yield
         except BaseException:
             # Its write may have landed all the same, and nobody will ever be told this key.
-            with suppress(JobQueueError):
+            with suppress(JobQueueError, ClientError):
                 self._table.revoke(key.key_hash, key.name, self._clock())
             raise
 

@@ -28,7 +28,7 @@ _IS_AS_SEEN = "#current = :seen"  # no other command changed the name since it w
 _IS_NO_LIVE_KEY = "(attribute_not_exists(#key_hash) OR attribute_exists(#revoked_at))"
 _IS_FREE_OR_OURS = "(attribute_not_exists(#key_hash) OR #name = :name)"  # never another name's key
 _IS_LIVE_KEY = "attribute_exists(#role) AND attribute_not_exists(#revoked_at)"
-_LIVES_LONGER = "(attribute_not_exists(#expires_at) OR #expires_at > :until)"
+_LIVES_LONGER = "(attribute_not_exists(#replaced_at) OR #replaced_at > :until)"
 
 _MARK = "SET #revoked_at = if_not_exists(#revoked_at, :now), #name = if_not_exists(#name, :name)"
 
@@ -137,11 +137,11 @@ class KeysTable:
             return False
         return True
 
-    def shorten(self, key_hash: str, until: datetime) -> bool:
-        """Let a key expire at `until`, unless it does so before. Returns False if it does not work."""
+    def replace(self, key_hash: str, until: datetime) -> bool:
+        """End a key at `until`, if it was not to end before. Returns False if no key stands there."""
         condition = f"{_IS_LIVE_KEY} AND {_LIVES_LONGER}"
         try:
-            self._update(key_hash, "SET #expires_at = :until", condition, until=format_timestamp(until))
+            self._update(key_hash, "SET #replaced_at = :until", condition, until=format_timestamp(until))
         except ConditionFailed as refused:
             found = refused.item or {}
             return is_key_item(found) and "revoked_at" not in found
