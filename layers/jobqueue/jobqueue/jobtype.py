@@ -10,6 +10,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, TypeVar
 
 from jobqueue.errors import InvalidJobTypes
+from jobqueue.settings import MAX_BACKOFF_BASE_SECONDS, MAX_BACKOFF_CAP_SECONDS
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -35,7 +36,7 @@ class Policy:
         How long a claim holds the job without a heartbeat, 5 s to 12 h.
     backoff_base_seconds, backoff_cap_seconds : float or None
         A retry waits a random time up to ``min(cap, base * 2**retry_count)`` seconds; a base of 0
-        retries at once. None takes the deployment's default.
+        retries at once. At most 86,400 s and 604,800 s; None takes the deployment's default.
     """
 
     max_retries: int = 3
@@ -160,8 +161,14 @@ def _check_type(job_type: JobType, queues: dict[str, Queue]) -> None:
         MIN_LEASE_SECONDS <= policy.lease_seconds <= MAX_LEASE_SECONDS,
         f"{where}: lease_seconds must be {MIN_LEASE_SECONDS} to {MAX_LEASE_SECONDS}",
     )
-    _check(base is None or base >= 0, f"{where}: backoff_base_seconds must not be negative")
-    _check(cap is None or cap >= 0, f"{where}: backoff_cap_seconds must not be negative")
+    _check(
+        base is None or 0 <= base <= MAX_BACKOFF_BASE_SECONDS,
+        f"{where}: backoff_base_seconds must be 0 to {MAX_BACKOFF_BASE_SECONDS}",
+    )
+    _check(
+        cap is None or 0 <= cap <= MAX_BACKOFF_CAP_SECONDS,
+        f"{where}: backoff_cap_seconds must be 0 to {MAX_BACKOFF_CAP_SECONDS}",
+    )
 
 
 def _check(holds: object, message: str) -> None:

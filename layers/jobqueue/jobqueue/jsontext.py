@@ -31,8 +31,8 @@ def to_text(value: Any, *, max_bytes: int) -> str:
     Raises
     ------
     NotStorable
-        If the text is too long or nested more than 32 levels deep, holds half of a surrogate pair, or
-        the value is not JSON (NaN, Infinity, another type).
+        If the text is too long, or the value is nested more than 32 levels deep, holds half of a surrogate
+        pair, or is not JSON (NaN, Infinity, another type).
     """
     _check_depth(value)
     try:
@@ -62,7 +62,7 @@ def _check_depth(value: Any) -> None:
     # a loop, not recursion: a deep value must be refused, not exhaust the stack
     level, depth = [value], 0
     while level:
-        containers = [item for item in level if isinstance(item, dict | list)]
+        containers = [item for item in level if isinstance(item, dict | list | tuple)]
         depth += bool(containers)
         if depth > MAX_DEPTH:
             raise NotStorable("too_deep", f"is nested more than {MAX_DEPTH} levels deep")

@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 from jobqueue.errors import InvalidSettings
 
+MAX_BACKOFF_BASE_SECONDS = 86_400
+MAX_BACKOFF_CAP_SECONDS = 604_800
+MAX_RETENTION_DAYS = 3650
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -42,9 +46,9 @@ class Settings:
         env = os.environ if environ is None else environ
         return cls(
             jobs_table=text(env, "JOBS_TABLE"),
-            retention_days=int(number(env, "RETENTION_DAYS", 1, 3650)),
-            backoff_base_seconds=number(env, "BACKOFF_BASE_SECONDS", 0, 86_400),
-            backoff_cap_seconds=number(env, "BACKOFF_CAP_SECONDS", 0, 604_800),
+            retention_days=whole_number(env, "RETENTION_DAYS", 1, MAX_RETENTION_DAYS),
+            backoff_base_seconds=number(env, "BACKOFF_BASE_SECONDS", 0, MAX_BACKOFF_BASE_SECONDS),
+            backoff_cap_seconds=number(env, "BACKOFF_CAP_SECONDS", 0, MAX_BACKOFF_CAP_SECONDS),
         )
 
 
@@ -65,3 +69,11 @@ def number(environ: Mapping[str, str], name: str, low: float, high: float) -> fl
     if not low <= value <= high:  # also false for NaN
         raise InvalidSettings(f"{name} must be {low:g} to {high:g}")
     return value
+
+
+def whole_number(environ: Mapping[str, str], name: str, low: int, high: int) -> int:
+    """Return the variable `name` as a whole number from `low` to `high`, or raise `InvalidSettings`."""
+    value = number(environ, name, low, high)
+    if not value.is_integer():
+        raise InvalidSettings(f"{name} is not a whole number")
+    return int(value)

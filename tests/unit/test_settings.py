@@ -1,0 +1,73 @@
+"""A function with an unusable environment does not start; one with a usable environment reads it once."""
+
+from __future__ import annotations
+
+import pytest
+
+from jobqueue.errors import InvalidSettings
+from jobqueue.settings import Settings
+
+ENVIRONMENT = {
+    "JOBS_TABLE": "jobs",
+    "RETENTION_DAYS": "7",
+    "BACKOFF_BASE_SECONDS": "2.5",
+    "BACKOFF_CAP_SECONDS": "900",
+}
+
+
+def test_the_environment_is_read() -> None:
+    assert Settings.from_env(ENVIRONMENT) == Settings(
+        jobs_table="jobs", retention_days=7, backoff_base_seconds=2.5, backoff_cap_seconds=900
+    )
+
+
+def test_the_environment_of_the_process_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    assert Settings.from_env() == Settings.from_env(ENVIRONMENT)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENT)
+def test_nothing_has_a_silent_default(name: str) -> None:
+    missing = {other: value for other, value in ENVIRONMENT.items() if other != name}
+    with pytest.raises(InvalidSettings, match=f"{name} is not set"):
+        Settings.from_env(missing)
+    with pytest.raises(InvalidSettings, match=f"{name} is not set"):
+        Settings.from_env(ENVIRONMENT | {name: ""})
+
+
+@pytest.mark.parametrize("name", [name for name in ENVIRONMENT if name != "JOBS_TABLE"])
+@pytest.mark.parametrize("value", ["a week", "7 days", "0x7", "7,5"])
+def test_what_is_no_number_is_refused(name: str, value: str) -> None:
+    with pytest.raises(InvalidSettings, match=f"{name} is not a number"):
+        Settings.from_env(ENVIRONMENT | {name: value})
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("RETENTION_DAYS", "0"),
+        ("RETENTION_DAYS", "3651"),
+        ("RETENTION_DAYS", "nan"),
+        ("RETENTION_DAYS", "inf"),
+        ("BACKOFF_BASE_SECONDS", "-1"),
+        ("BACKOFF_BASE_SECONDS", "86401"),
+        ("BACKOFF_BASE_SECONDS", "nan"),
+        ("BACKOFF_CAP_SECONDS", "-0.1"),
+        ("BACKOFF_CAP_SECONDS", "604801"),
+        ("BACKOFF_CAP_SECONDS", "1e999"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(name: str, value: str) -> None:
+    with pytest.raises(InvalidSettings, match=f"{name} must be "):
+        Settings.from_env(ENVIRONMENT | {name: value})
+
+
+def test_part_of_a_day_is_not_cut_off() -> None:
+    with pytest.raises(InvalidSettings, match="RETENTION_DAYS is not a whole number"):
+        Settings.from_env(ENVIRONMENT | {"RETENTION_DAYS": "1.5"})
+
+
+@pytest.mark.parametrize("days", ["1", "3650"])
+def test_retention_reaches_to_its_limits(days: str) -> None:
+    assert Settings.from_env(ENVIRONMENT | {"RETENTION_DAYS": days}).retention_days == int(days)
