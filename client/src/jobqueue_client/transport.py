@@ -25,12 +25,11 @@ _MESSAGE_LENGTH = 500
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A successful answer. `body` is empty for a 204; `repeated`: an earlier attempt may have landed too."""
+    """A successful answer. `body` is empty for a 204."""
 
     status: int
     body: JsonObject
     retry_after: float | None
-    repeated: bool
 
 
 class Transport:
@@ -101,7 +100,7 @@ class Transport:
         attempt = 0
         while True:
             try:
-                return self._attempt(method, path, body, query, landed)
+                return self._attempt(method, path, body, query)
             except ClientError as error:
                 landed = landed or error.may_have_landed
                 error.may_have_landed = landed
@@ -121,7 +120,6 @@ class Transport:
         path: str,
         body: bytes | None,
         query: Mapping[str, str | int] | None,
-        repeated: bool,
     ) -> Answer:
         try:
             response = self.http.request(
@@ -141,7 +139,7 @@ class Transport:
             response.headers.get("retry-after"), date=response.headers.get("date"), wall=self.clock.wall()
         )
         if response.is_success:
-            return Answer(response.status_code, _body(response), retry_after, repeated)
+            return Answer(response.status_code, _body(response), retry_after)
         raise _refusal(response, retry_after)
 
 
