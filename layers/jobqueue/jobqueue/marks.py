@@ -40,7 +40,11 @@ def is_repeated(wanted: str, marks: Sequence[str]) -> bool:
     """
     if wanted in marks:
         return True
-    call, _, _ = wanted.rpartition(":")
-    if any(kept.startswith(call + ":") for kept in marks):
+    if _call(wanted) in map(_call, marks):
         raise ReplayMismatch
     return False
+
+
+def _call(of: str) -> str:
+    """Return the operation and the token of a mark."""
+    return of.rpartition(":")[0]

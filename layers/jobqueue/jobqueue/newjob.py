@@ -6,12 +6,12 @@ import hashlib
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from jobqueue.errors import FieldError
 from jobqueue.fielderrors import field_errors
-from jobqueue.job import JobPriority, JsonObject, format_timestamp
+from jobqueue.job import JobPriority, JsonObject
 from jobqueue.jobtype import MAX_RETRIES, JobTypes
 from jobqueue.jsontext import NotStorable, canonical, has_lone_surrogate, to_text
 
@@ -22,6 +22,7 @@ MAX_PAYLOAD_BYTES = 65_536
 MAX_KEY_LENGTH = 255
 MAX_DELAY_SECONDS = 31_536_000
 _CONTROL = "Cc"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,8 @@ def fingerprint(new: NewJob, job_types: JobTypes) -> str:
             None if job_type and new.max_retries == job_type.policy.max_retries else new.max_retries
         ),
         "delay_seconds": new.delay_seconds or None,
-        "run_at": format_timestamp(new.run_at) if new.run_at else None,
+        # a number, since a time at the calendar's edge cannot be written in UTC
+        "run_at": (new.run_at - _EPOCH) // timedelta(microseconds=1) if new.run_at else None,
     }
     sent = {name: value for name, value in members.items() if value is not None}
     return hashlib.sha256(canonical(sent).encode()).hexdigest()[:32]
