@@ -213,6 +213,14 @@ def test_a_finished_result_survives_an_api_that_is_down(bench: Bench) -> None:
     assert bench.api.status(job_id) == "completed"
 
 
+def test_an_end_that_the_api_refuses_frees_the_slot(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    first, second = bench.api.add(), bench.api.add()
+    bench.api.faults.append(("complete", httpx.Response(403, json={"message": "Forbidden"})))
+    bench.start(lambda _: None, concurrency=1)
+    assert (bench.api.status(first), bench.api.status(second)) == ("running", "completed")
+    assert "the end was not taken: Forbidden" in caplog.text
+
+
 def test_a_report_ends_when_the_lease_is_surely_over(bench: Bench) -> None:
     bench.api.add()
     bench.start(concurrency=1)

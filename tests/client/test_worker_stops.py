@@ -12,6 +12,7 @@ from typing import Any, Self
 import pytest
 
 from jobqueue_client import JobContext, Snooze, Worker
+from jobqueue_client.stopping import stop_on_signals
 from tests.client.clocks import PATIENCE, wait_for
 from tests.client.conftest import Bench
 from tests.client.fake_api import FakeApi
@@ -121,6 +122,36 @@ def test_a_handler_can_leave_for_a_stop(bench: Bench) -> None:
     bench.start(leaves).stop()
     bench.wait_until_stopped()
     assert (bench.api.status(job_id), bench.api.jobs[job_id]["retry_count"]) == ("pending", 0)
+
+
+def test_a_job_that_is_finished_is_not_given_back_but_reported(bench: Bench) -> None:
+    job_id = bench.api.add()
+    worker = bench.start(grace_seconds=5.0)
+    bench.api.down = True
+    bench.gate.open()
+    wait_for(lambda: bool(bench.api.times("complete")), "a first report")
+    worker.stop()
+    bench.advance(5)
+    bench.api.down = False
+    bench.stop_waiting()
+    assert bench.api.times("release") == []
+    assert bench.api.status(job_id) == "completed"
+
+
+def test_two_signals_are_listened_to_and_then_no_more() -> None:
+    asked: list[bool] = []
+
+    def stop(*, force: bool) -> None:
+        asked.append(force)
+
+    before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
+    with stop_on_signals(stop):
+        signal.raise_signal(signal.SIGTERM)
+        assert asked == [False]
+        signal.raise_signal(signal.SIGINT)
+        assert asked == [False, True]
+        assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
+    assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
 
 
 class Process:
