@@ -17,7 +17,7 @@ app = http_function("claim_job", Role.WORKER)
 
 
 @app.post("/jobs/claim")
-def claim_job(body: ClaimJob) -> Response[JsonObject]:
+def claim_job(body: ClaimJob) -> Response[JsonObject | None]:
     """Answer with the job and its lease token, or 204 if there is none."""
     job = app.queue.claim(app.caller, queues=body.queues, lease_seconds=body.lease_seconds)
     return app.nothing(RETRY_AFTER_SECONDS) if job is None else app.job(job, view=views.claimed_view)

@@ -37,7 +37,8 @@ MAX_QUEUES = 100
 class Fields(BaseModel):
     """What every body and query has in common."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+    # built when first used: a function pays for its own models only
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True, defer_build=True)
 
 
 class NoFields(Fields):
