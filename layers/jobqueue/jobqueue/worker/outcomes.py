@@ -1,0 +1,54 @@
+"""How a handler ends other than by returning a result or failing."""
+
+from __future__ import annotations
+
+MAX_RETRY_SECONDS = 604_800
+MAX_SNOOZE_SECONDS = 31_536_000
+
+
+class Discard(Exception):
+    """Raised by a handler: the job can never succeed. It ends as failed, whatever retries it has left."""
+
+
+class RetryLater(Exception):
+    """Raised by a handler: this attempt failed, and the next one shall come after `seconds`.
+
+    Parameters
+    ----------
+    seconds : float
+        0 to 604,800 (seven days), in place of the type's backoff.
+    message : str
+        What went wrong.
+    """
+
+    def __init__(self, seconds: float, message: str = "") -> None:
+        super().__init__(message)
+        self.seconds = _within(seconds, MAX_RETRY_SECONDS)
+
+
+class Snooze(Exception):
+    """Raised by a handler: not now. The job comes again after `seconds`, and this counts as no attempt.
+
+    Parameters
+    ----------
+    seconds : float
+        0 to 31,536,000 (a year); 0 puts the job back where it stood.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = _within(seconds, MAX_SNOOZE_SECONDS)
+
+
+class Cancelled(Exception):
+    """Raised by a handler that stopped because its job was asked to be cancelled. It ends as cancelled."""
+
+
+class LeaseLost(Exception):
+    """Raised by `Run.check` when the job is no longer this worker's. Let it rise."""
+
+
+def _within(seconds: float, most: int) -> float:
+    if not 0 <= seconds <= most:
+        raise ValueError(f"seconds must be 0 to {most}")
+    return seconds
