@@ -7,6 +7,7 @@
 #   make unit    the tests that need no stack: rules, functions, security, template
 #   make e2e     the tests over HTTP, against the stack of `make up`
 #   make dynamodb  races and faults on DynamoDB Local; needs Java and npm
+#   make bench   what a job costs, in calls and capacity units; needs Java and npm
 #   make build   what `sam deploy` uploads, in .aws-sam/
 #   make format  let ruff put the files in order
 #   make lock    pin all dependencies anew; needs uv
@@ -28,7 +29,7 @@ BASE := $(shell for python in $(or $(PYTHON),python3 python3.13 python3.14 pytho
 	2>/dev/null && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up test suite check lint types unit e2e dynamodb build format lock clean
+.PHONY: help up test suite check lint types unit e2e dynamodb bench build format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -75,6 +76,9 @@ e2e: $(READY)
 
 dynamodb: $(READY)
 	$(BIN)/pytest tests/dynamodb
+
+bench: $(READY)
+	@PYTHONPATH=.:layers/jobqueue:layers/jobtypes $(BIN)/python -m tests.bench
 
 build: $(READY)
 	$(BIN)/sam build
