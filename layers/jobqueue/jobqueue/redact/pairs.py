@@ -30,7 +30,8 @@ _SCHEME = re.compile(
     r"|(?P<whole_line>aws4-hmac-sha256|digest|hmac[\w-]{0,16}|oauth|signature)[ \t]{1,8}",
     re.IGNORECASE,
 )
-_REST_OF_LINE = re.compile(r"""[^\n"'`]*+""")
+_LINE = re.compile(r"[^\n]*+")
+_LINE_OR_QUOTE = re.compile(r"""[^\n"'`]*+""")
 _IN_BRACKETS = re.compile(
     r"""(?: \[[^\]\n]*+\]? | \{[^}\n]*+\}? | \([^)\n]*+\)? ) [^\s"'`;&,]*+""", re.VERBOSE
 )
@@ -89,10 +90,10 @@ def _value(found: re.Match[str], kind: Kind) -> tuple[int, int]:
     if quote := _QUOTE.match(text, begin):
         return _quoted(text, quote, unsure=_is_unsure(found, kind))
     if name.endswith("authorization") and (scheme := _SCHEME.match(text, begin)):
-        rest = _REST_OF_LINE if scheme["whole_line"] else _BARE
+        rest = _LINE if scheme["whole_line"] else _BARE
         return _span(rest, text, scheme.end())
     if name.endswith("cookie"):
-        return _span(_REST_OF_LINE, text, begin)
+        return _span(_LINE_OR_QUOTE, text, begin)
     if text[begin : begin + 1] in ("[", "{", "("):
         begin, end = _span(_IN_BRACKETS, text, begin)
         return (begin, begin) if _is_told(text[begin:end]) else (begin, end)

@@ -7,7 +7,7 @@ import re
 from jobqueue.redact.markers import FRAME, PATH
 
 _INLINE_FRAME = re.compile(r'File \\?"[^"\n]{0,1024}", line \d+(?:, in [\w.<>]{1,128})?')
-_POSITION = re.compile(r":\d+\)?(?:\s|$)|:line \d+|\((?:Native Method|Unknown Source|<anonymous>|native)\)")
+_POSITION = re.compile(r":\d+\)?(?:\W|$)|:line \d+|\((?:Native Method|Unknown Source|<anonymous>|native)\)")
 _NUMBERED = re.compile(r"#\d{1,4}\s+(?:\S{1,1024}\(\d+\):|0x[0-9a-fA-F]+ in |\{main\})")
 _GO_POSITION = re.compile(r"\t/\S+\.go:\d+")
 
