@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from jobqueue import telemetry
-from tests.support.http import ENVIRONMENT, Stack, running_stack
+from tests.support.http import ENVIRONMENT, Stack, deployed_tables, running_stack
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
 
 
 class StandardOutput:
@@ -28,10 +32,17 @@ def log_to_standard_output(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(handler, "stream", StandardOutput())
 
 
+@pytest.fixture(scope="module")
+def tables() -> Iterator[DynamoDBClient]:
+    """The tables, made once for the tests of a module."""
+    with deployed_tables() as client:
+        yield client
+
+
 @pytest.fixture
-def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
-    """A deployment of its own for each test."""
+def stack(tables: DynamoDBClient, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    """A deployment for each test, with nothing in its tables."""
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
-    with running_stack() as running:
+    with running_stack(tables) as running:
         yield running

@@ -10,6 +10,17 @@ import pytest
 from jobqueue.job import JobPriority
 from tests.support.http import EMAIL, START, Stack, admin, moment, producer, worker
 
+WRONG_TYPES: dict[str, list[Any]] = {
+    "type": [None, 3, True, [], {}],
+    "payload": [None, "{}", [], 1],
+    "queue": [1, [], True],
+    "priority": [None, 0, True, 10, ["low"]],
+    "max_retries": ["3", True, 3.0, 1.5, []],
+    "delay_seconds": ["3", False, 3.0, {}],
+    "run_at": [1796005562, True, 1.5, []],
+    "idempotency_key": [1, True, [], {}],
+}
+
 
 def test_a_job_is_made_and_told_where_it_is(stack: Stack) -> None:
     answer = stack.call("enqueue_job", caller=producer("shop"), body={"type": "email", "payload": EMAIL})
@@ -133,17 +144,7 @@ def test_all_field_errors_at_once(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    ("member", "value"),
-    [
-        *(("type", value) for value in (None, 3, True, [], {})),
-        *(("payload", value) for value in (None, "{}", [], 1)),
-        *(("queue", value) for value in (1, [], True)),
-        *(("priority", value) for value in (None, 0, True, 10, ["low"])),
-        *(("max_retries", value) for value in ("3", True, 3.0, 1.5, [])),
-        *(("delay_seconds", value) for value in ("3", False, 3.0, {})),
-        *(("run_at", value) for value in (1796005562, True, 1.5, [])),
-        *(("idempotency_key", value) for value in (1, True, [], {})),
-    ],
+    ("member", "value"), [(member, value) for member, values in WRONG_TYPES.items() for value in values]
 )
 def test_nothing_is_coerced(stack: Stack, member: str, value: Any) -> None:
     answer = stack.call("enqueue_job", caller=producer(), body={"type": "note", member: value})

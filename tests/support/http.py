@@ -225,14 +225,23 @@ class Stack:
 
 
 @contextmanager
-def running_stack() -> Iterator[Stack]:
-    """Run the deployment for a test."""
+def deployed_tables() -> Iterator[DynamoDBClient]:
+    """Make the deployment's tables on moto."""
     with mock_aws():
         client = boto3.client("dynamodb")
         create_tables(client)
-        stack = Stack(client)
-        with dependencies.using(stack.queue, JOB_TYPES):
-            yield stack
+        yield client
+
+
+@contextmanager
+def running_stack(client: DynamoDBClient) -> Iterator[Stack]:
+    """Run the deployment on tables that `deployed_tables` made, empty at first."""
+    for table, key in (("jobs", "id"), ("api-keys", "key_hash")):
+        for item in client.scan(TableName=table)["Items"]:
+            client.delete_item(TableName=table, Key={key: item[key]})
+    stack = Stack(client)
+    with dependencies.using(stack.queue, JOB_TYPES):
+        yield stack
 
 
 def handler(function: str) -> Callable[[dict[str, Any], Any], dict[str, Any]]:

@@ -171,7 +171,8 @@ class HttpFunction(APIGatewayHttpResolver):
             raise self._invalid(())
         response: Response[Any] = next_middleware(app)
         # written here and not by the resolver, so that what cannot be written is a 500 with a request id
-        response.body = "" if response.body is None else strict_json.dumps(response.body)
+        if not isinstance(response.body, str):
+            response.body = "" if response.body is None else strict_json.dumps(response.body)
         return response
 
     def _refuse_fields(self, error: RequestValidationError) -> Response[Any]:
