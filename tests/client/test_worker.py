@@ -65,6 +65,18 @@ def test_a_worker_outlives_an_api_that_is_down(bench: Bench, caplog: pytest.LogC
     assert "cannot claim" in caplog.text
 
 
+def test_each_outage_begins_with_short_waits(bench: Bench) -> None:
+    bench.api.down = True
+    bench.start(poll_seconds=1.0)
+    bench.advance(120)
+    bench.api.down = False
+    bench.advance(20)
+    bench.api.down = True
+    before = len(bench.api.times("claim"))
+    bench.advance(5)
+    assert len(bench.api.times("claim")) - before >= 3
+
+
 def test_the_answers_retry_after_is_honoured_when_it_is_busy(bench: Bench) -> None:
     bench.api.faults.append(("claim", problem(503, "unavailable", headers={"retry-after": "10"})))
     bench.start()

@@ -212,3 +212,23 @@ def test_a_heartbeat_that_meets_its_own_completion_loses_nothing(bench: Bench) -
     bench.advance(30)
     assert bench.api.completions[job_id] == 1
     assert len(bench.api.times("complete")) == 3
+
+
+def test_an_extension_is_timed_from_before_it_was_sent(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.api.add()
+    bench.start(concurrency=1)
+
+    def slow(job_id: str, verb: str, body: dict[str, object]) -> dict[str, object]:
+        extended = FakeApi.change(bench.api, job_id, verb, body)
+        bench.clock.advance(5)
+        return extended
+
+    monkeypatch.setattr(bench.api, "change", slow)
+    bench.advance(20)
+    bench.api.down = True
+    # sent at 1020, answered at 1025
+    bench.advance(54)
+    assert not bench.gate.inside[0].lost.is_set()
+    bench.advance(1)
+    assert bench.clock.monotonic() == 1080
+    assert bench.gate.inside[0].lost.is_set()
