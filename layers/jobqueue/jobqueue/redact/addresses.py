@@ -37,8 +37,8 @@ def _without_login(found: re.Match[str]) -> str:
     path = min((at for mark in "/?#" if (at := address.find(mark)) >= 0), default=len(address))
     user, colon, password = address[:path].partition(":")
     login = address[:path].rfind("@")
-    # A password may hold any mark: the login of a database goes to the last "@" there is, though in the path
-    # of a web address one is common. Where the port is no number, a password goes on behind the slash.
-    if colon and "@" not in user and not (web if login >= 0 else password.isdigit()):
+    # A password may hold any mark, so the login of a database goes to the last "@" there is. In the path of
+    # a web address one is common; there it counts only where what should be the port is no number.
+    if colon and "@" not in user and not (web and (login >= 0 or password.isdigit())):
         login = address.rfind("@")
     return f"{web}://{HIDDEN}{address[login:]}" if login >= 0 else found[0]
