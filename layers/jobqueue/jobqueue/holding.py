@@ -75,12 +75,13 @@ class Holding:
     def complete(self, holder: str, job_id: str, lease_token: str | None, result: Any) -> Job:
         """Finish the job with `result`, a JSON value of at most 65,536 bytes."""
         text = _json(result, "result", MAX_RESULT_BYTES)
-        token = lease_token or self._token(holder, job_id)
-        wanted = mark("complete", token, [holder, result])
+        if lease_token is None:
+            lease_token = _token(self._read(job_id), holder)
+        wanted = mark("complete", lease_token, [holder, result])
         outcome = self._table.complete(
-            job_id,
+            _well_formed(job_id),
             holder=holder,
-            token=token,
+            token=lease_token,
             now=self._clock(),
             result=None if text is None else pack(text),
             mark=wanted,
@@ -131,23 +132,24 @@ class Holding:
         """
         text = _json(progress, "progress", MAX_PROGRESS_BYTES)
         if lease_token is None or lease_seconds is None:
-            job = self._held(holder, job_id, lease_token).job
-            lease_token = job.lease_token
-            lease_seconds = lease_seconds or self._job_types.policy(job.type).lease_seconds
-        token = lease_token or ""
+            held = self._read(job_id)
+            lease_token = _token(held, holder) if lease_token is None else lease_token
+            lease_seconds = lease_seconds or self._job_types.policy(held.job.type).lease_seconds
         now = self._clock()
         outcome = self._table.extend(
-            job_id,
+            _well_formed(job_id),
             holder=holder,
-            token=token,
+            token=lease_token,
             now=now,
             expires_at=now + timedelta(seconds=lease_seconds),
             progress=text,
         )
-        if isinstance(outcome, Refused) and text is not None and _is_held(outcome.old, holder, token):
-            outcome = self._table.note_progress(job_id, holder=holder, token=token, now=now, progress=text)
+        if isinstance(outcome, Refused) and text is not None and _is_held(outcome.old, holder, lease_token):
+            outcome = self._table.note_progress(
+                job_id, holder=holder, token=lease_token, now=now, progress=text
+            )
         stored = outcome.old if isinstance(outcome, Refused) else outcome
-        if stored is None or not _is_held(stored, holder, token) or stored.job.lease_expires_at is None:
+        if stored is None or not _is_held(stored, holder, lease_token) or stored.job.lease_expires_at is None:
             raise JobNotHeld
         return Lease(
             lease_expires_at=stored.job.lease_expires_at, cancel_requested=stored.job.cancel_requested
@@ -166,9 +168,7 @@ class Holding:
     ) -> Job:
         """End the holding of a job as `decide` says, deciding again when a cancel request comes between."""
         stored = self._read(job_id)
-        token = lease_token or (stored.job.lease_token if stored else None)
-        if stored is None or token is None:
-            raise JobNotHeld
+        token = _token(stored, holder) if lease_token is None else lease_token
         wanted = mark(operation, token, body)
         for _ in range(_MOST_DECISIONS):
             if not _is_held(stored, holder, token):
@@ -190,21 +190,25 @@ class Holding:
             stored = outcome.old
         raise Unavailable
 
-    def _token(self, holder: str, job_id: str) -> str:
-        """Return the token under which `holder` holds the job, or held it until it completed it."""
-        stored = self._read(job_id)
-        if stored is None or stored.job.worker_id != holder or stored.job.lease_token is None:
-            raise JobNotHeld
-        return stored.job.lease_token
-
-    def _held(self, holder: str, job_id: str, lease_token: str | None) -> StoredJob:
-        stored = self._read(job_id)
-        if stored is None or not _is_held(stored, holder, lease_token or stored.job.lease_token):
+    def _read(self, job_id: str) -> StoredJob:
+        stored = self._table.get(_well_formed(job_id), self._clock())
+        if stored is None:
             raise JobNotHeld
         return stored
 
-    def _read(self, job_id: str) -> StoredJob | None:
-        return self._table.get(job_id, self._clock()) if is_job_id(job_id) else None
+
+def _well_formed(job_id: str) -> str:
+    """Return `job_id`, which the table may refuse as a key if it is not one."""
+    if not is_job_id(job_id):
+        raise JobNotHeld
+    return job_id
+
+
+def _token(stored: StoredJob, holder: str) -> str:
+    """Return the token under which `holder` holds the job, or held it when it ended."""
+    if stored.job.worker_id != holder or stored.job.lease_token is None:
+        raise JobNotHeld
+    return stored.job.lease_token
 
 
 def _is_held(stored: StoredJob | None, holder: str, token: str | None) -> bool:
