@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_apigatewayv2 import ApiGatewayV2Client
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_iam import IAMClient
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_sesv2 import SESV2Client
@@ -49,6 +50,10 @@ class Aws:
     def functions(self) -> LambdaClient:
         """Return a client of Lambda."""
         return self.session.client("lambda", endpoint_url=self.endpoint, config=CONFIG)
+
+    def iam(self) -> IAMClient:
+        """Return a client of IAM."""
+        return self.session.client("iam", endpoint_url=self.endpoint, config=CONFIG)
 
     def logs(self) -> CloudWatchLogsClient:
         """Return a client of CloudWatch Logs."""

@@ -16,7 +16,7 @@ PATIENCE_SECONDS = 60
 PAUSE_SECONDS = 0.1
 # Named, so that what a shell happens to have set changes nothing.
 SETTINGS = {
-    "AUTH": "false",
+    "AUTH": "true",  # a function may do what its role grants, and nothing else
     "LOG_LEVEL": "INFO",
     "PERSIST_STATE": "0",
     "S3_PERSIST": "0",
