@@ -66,9 +66,9 @@ class ManualClock(Clock):
         never: SimpleQueue[object] = SimpleQueue()
         self.wait(never, seconds)
 
-    def wait(self, mailbox: SimpleQueue[T], seconds: float | None) -> T | None:
+    def wait(self, mailbox: SimpleQueue[T], seconds: float) -> T | None:
         me = threading.current_thread()
-        until = float("inf") if seconds is None else self._now + max(0.0, seconds)
+        until = self._now + max(0.0, seconds)
         while True:
             # a message is taken and the waiting ended in one step, or `settle` could look in between
             with self._lock:

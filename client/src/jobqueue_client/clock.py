@@ -28,7 +28,7 @@ class Clock:
         """Block for `seconds`."""
         time.sleep(seconds)
 
-    def wait(self, mailbox: SimpleQueue[T], seconds: float | None) -> T | None:
+    def wait(self, mailbox: SimpleQueue[T], seconds: float) -> T | None:
         """Return the next message in `mailbox`, or None when `seconds` have passed without one.
 
         A caller must bear a None that comes early. A SimpleQueue, since its `put` may be called in a
@@ -36,6 +36,6 @@ class Clock:
         """
         try:
             # bounded, since a lock refuses to wait for centuries
-            return mailbox.get(timeout=None if seconds is None else min(max(seconds, 0.0), 3600.0))
+            return mailbox.get(timeout=min(max(seconds, 0.0), 3600.0))
         except Empty:
             return None

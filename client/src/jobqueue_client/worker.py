@@ -21,6 +21,10 @@ log = logging.getLogger(__package__)
 _MOST_PER_CLAIM = 25
 _DOWN = RetryPolicy(base_seconds=0.5, cap_seconds=30.0)
 _SHORTEST_PAUSE_SECONDS = 0.1
+_LISTEN_SECONDS = 1.0
+"""A signal that arrives in the instant before the main thread waits does not end the wait, and its handler
+runs only after it. So no wait is long."""
+
 _LAST_CALLS_SECONDS = 5.0
 """For giving jobs back, once the grace is over."""
 
@@ -139,8 +143,9 @@ class Worker:
             self._claim(free)
 
     def _read_mail(self, seconds: float | None) -> None:
-        """Take in what happened; wait up to `seconds` for something to happen."""
-        message = self._clock.wait(self._mailbox, seconds)
+        """Take in what happened; wait up to `seconds`, but not long, for something to happen."""
+        patience = _LISTEN_SECONDS if seconds is None else min(seconds, _LISTEN_SECONDS)
+        message = self._clock.wait(self._mailbox, patience)
         while message is not None:
             if isinstance(message, JobRun):
                 self._runs.discard(message)
