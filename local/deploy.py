@@ -12,7 +12,7 @@ from pathlib import Path
 
 from local.child import run
 from local.environment import REGION, without_aws
-from local.paths import BUILD, ROOT, TEMPLATE, WORK
+from local.paths import BUILD, CACHE, ROOT, TEMPLATE, WORK
 from local.stack import STACK_NAME
 from local.stop import Stop
 
@@ -46,19 +46,16 @@ class Sam:
 
     def build(self, stop: Stop) -> None:
         """Build the layers for the interpreter that runs this, which is also the emulator's."""
-        self._run(
-            "sam build",
-            [
-                "build",
-                "--template-file",
-                str(TEMPLATE),
-                "--build-dir",
-                str(BUILD),
-                "--parallel",
-                *self._overrides(),
-            ],
-            stop,
-        )
+        arguments = [
+            "build",
+            *("--template-file", str(TEMPLATE)),
+            *("--build-dir", str(BUILD)),
+            *("--cache-dir", str(CACHE)),
+            "--cached",  # a layer whose folder has not changed is not built again
+            "--parallel",
+            *self._overrides(),
+        ]
+        self._run("sam build", arguments, stop)
 
     def deploy(self, stop: Stop) -> None:
         """Deploy what was built."""
