@@ -17,7 +17,7 @@ from threading import Event, Thread
 from typing import Any
 
 from jobqueue import telemetry
-from jobqueue.errors import InvalidRequest, JobNotHeld, Unavailable
+from jobqueue.errors import InvalidRequest, JobNotHeld, ReplayMismatch, Unavailable
 from jobqueue.job import Job, JobStatus
 from jobqueue.principal import Principal
 from jobqueue.queue import JobQueue
@@ -74,7 +74,7 @@ class Tools:
     caller: Principal
     stopping: Event
     monotonic: Callable[[], float]
-    sleep: Callable[[float], None]
+    sleep: Callable[[float], object]
 
 
 class Attempt:
@@ -185,7 +185,7 @@ class Attempt:
         for pause in (*_REPORT_PAUSES, None):
             try:
                 return self._write(end)
-            except JobNotHeld:
+            except (JobNotHeld, ReplayMismatch):
                 return Outcome.LOST
             except InvalidRequest as refused:
                 # the work is done, and must not be done again for the sake of its result

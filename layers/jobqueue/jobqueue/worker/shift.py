@@ -18,7 +18,7 @@ from jobqueue.queue import JobQueue
 from jobqueue.worker.attempt import ACTION, Attempt, Outcome, Tools
 from jobqueue.worker.handlers import Handlers
 
-LEAVE_SECONDS = 2.0
+LEAVE_SECONDS = 1.0
 """What is left of the function's time when it returns, whatever still runs."""
 
 STOPPING_SECONDS = 5.0
@@ -64,7 +64,7 @@ class Crew:
     queues: tuple[str, ...]
     concurrency: int
     monotonic: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
+    sleep: Callable[[float], object] = time.sleep
 
 
 class Shift:
