@@ -153,29 +153,27 @@ class Workshop:
             yield counted
 
     @contextmanager
-    def just_before(
-        self, operation: str, action: Callable[[], object], *, each: bool = False
-    ) -> Iterator[None]:
-        """Do something right before the first (or each) request of a kind is sent in the block.
+    def just_before(self, operation: str, *actions: Callable[[], object]) -> Iterator[None]:
+        """Do something right before requests of a kind are sent: the first action before the first one.
 
-        What `action` asks DynamoDB for is let through as it is.
+        A request that the SDK sends again counts once more. What the actions themselves ask DynamoDB for
+        is let through as it is.
         """
-        acting, done = False, 0
+        left = list(actions)
+        acting = False
 
         def act(**_: Any) -> None:
-            nonlocal acting, done
-            if acting or (done and not each):
-                return
-            acting = True
-            done += 1
-            try:
-                action()
-            finally:
-                acting = False
+            nonlocal acting
+            if left and not acting:
+                acting = True
+                try:
+                    left.pop(0)()
+                finally:
+                    acting = False
 
-        with self._registered(f"before-call.dynamodb.{operation}", act):
+        with self._registered(f"before-send.dynamodb.{operation}", act, first=True):
             yield
-        assert done, f"no {operation} was sent"
+        assert not left, f"too few times {operation} was sent"
 
     @contextmanager
     def lost_reply(self, operation: str) -> Iterator[None]:

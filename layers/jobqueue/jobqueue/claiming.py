@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 
-from jobqueue.errors import CorruptItem
+from jobqueue.errors import CorruptItem, Unavailable
 from jobqueue.item import LaneEntry, StoredJob
 from jobqueue.job import Clock, Job, JobFailure, JobPriority
 from jobqueue.jobtype import JobTypes
@@ -105,33 +105,50 @@ class Claimer:
         self._new_token = new_token
         self._rng = rng
         self._window = Window(rng)
-        self.lost_races = 0
 
     def claim(self, wish: Wish, max_jobs: int) -> list[Job]:
         """Take up to `max_jobs` jobs: the highest priority first, the oldest first.
 
         When no lane has one, the oldest job whose lease ran out is taken over, if there is one. Fewer
-        than `max_jobs` means that no more candidates were left.
+        than `max_jobs` means that no more candidates were left, or that DynamoDB failed after the first
+        was taken.
+
+        Raises
+        ------
+        Unavailable
+            DynamoDB failed before a job was taken.
         """
         claimed: list[Job] = []
-        for priority in JobPriority.highest_first():
-            claimed += self._claim_at(priority, wish, max_jobs - len(claimed))
-            if len(claimed) == max_jobs:
-                return claimed
-        if not claimed:
-            claimed += self._take_over(wish)
+        try:
+            for jobs in self._take(wish, max_jobs):
+                claimed += jobs
+        except Unavailable:
+            # what is held already must reach its holder, or it would cost a lease and a retry
+            if not claimed:
+                raise
         return claimed
 
-    def _claim_at(self, priority: JobPriority, wish: Wish, wanted: int) -> list[Job]:
-        claimed: list[Job] = []
+    def _take(self, wish: Wish, max_jobs: int) -> Iterator[list[Job]]:
+        """Yield jobs as they are taken."""
+        left = max_jobs
+        for priority in JobPriority.highest_first():
+            for jobs in self._claim_at(priority, wish, left):
+                left -= len(jobs)
+                yield jobs
+            if left == 0:
+                return
+        if left == max_jobs:
+            yield self._take_over(wish)
+
+    def _claim_at(self, priority: JobPriority, wish: Wish, wanted: int) -> Iterator[list[Job]]:
         for page in self._pages(priority, wish.queues, wanted):
             candidates = list(page)
-            while candidates and len(claimed) < wanted:
-                drawn = self._draw(candidates, wanted - len(claimed))
-                claimed += self._try(drawn, wish)
-            if len(claimed) == wanted:
-                break
-        return claimed
+            while candidates and wanted:
+                for jobs in self._try(self._draw(candidates, wanted), wish):
+                    wanted -= len(jobs)
+                    yield jobs
+            if wanted == 0:
+                return
 
     def _pages(self, priority: JobPriority, queues: Sequence[str], wanted: int) -> Iterator[list[LaneEntry]]:
         """Yield the candidates at one priority, those of all queues together, page by page."""
@@ -164,26 +181,34 @@ class Claimer:
         chosen = self._window.sample(len(candidates), wanted)
         return [candidates.pop(index) for index in reversed(chosen)][::-1]
 
-    def _try(self, entries: Sequence[LaneEntry], wish: Wish) -> list[Job]:
+    def _try(self, entries: Sequence[LaneEntry], wish: Wish) -> Iterator[list[Job]]:
+        """Yield those jobs of the entries that were taken; then raise what went wrong with the others."""
         if len(entries) == 1:
             outcomes = [self._claim_one(entries[0], wish)]
         else:
             with ThreadPoolExecutor(max_workers=len(entries)) as pool:
                 outcomes = list(pool.map(lambda entry: self._claim_one(entry, wish), entries))
-        jobs = [job for job in outcomes if job is not None]
-        self._learn(won=len(jobs), lost=len(outcomes) - len(jobs))
-        return jobs
+        jobs = [outcome for outcome in outcomes if isinstance(outcome, Job)]
+        failures = [outcome for outcome in outcomes if isinstance(outcome, Unavailable)]
+        self._learn(won=len(jobs), lost=len(outcomes) - len(jobs) - len(failures))
+        yield jobs
+        if failures:
+            raise failures[0]
 
     def _learn(self, *, won: int, lost: int) -> None:
-        self.lost_races += lost
         if lost:
             self._window.lost()
         elif won:
             self._window.won()
 
-    def _claim_one(self, entry: LaneEntry, wish: Wish) -> Job | None:
+    def _claim_one(self, entry: LaneEntry, wish: Wish) -> Job | Unavailable | None:
         hold = self._hold(entry.summary.type, wish)
-        return _taken(self._table.claim(entry, hold), hold)
+        try:
+            return _taken(self._table.claim(entry, hold), hold)
+        except CorruptItem:
+            return None  # rescue reports it; the others can still be claimed
+        except Unavailable as failure:
+            return failure  # what is claimed beside it must not be lost
 
     def _take_over(self, wish: Wish) -> list[Job]:
         """Take the oldest job whose lease ran out, if its item says so too."""
@@ -195,17 +220,16 @@ class Claimer:
             for entry in self._table.read_lane(lane, limit=PAGE, until=over).entries
             if entry.summary.retry_count < entry.summary.max_retries
         ]
-        if not found:
-            return []
-        oldest = min(found, key=lambda entry: entry.lane_order)
-        return self._take_over_one(oldest.summary.id, wish)
+        for entry in sorted(found, key=lambda entry: entry.lane_order):
+            try:
+                return self._take_over_one(entry.summary.id, wish)
+            except CorruptItem:
+                continue  # rescue reports it; a bad entry must not stay in the way of the next
+        return []
 
     def _take_over_one(self, job_id: str, wish: Wish) -> list[Job]:
         now = self._clock()
-        try:
-            stored = self._table.get(job_id, now)
-        except CorruptItem:
-            return []  # rescue reports it; an empty queue must still answer that it is empty
+        stored = self._table.get(job_id, now)
         if stored is None:
             return []
         if may_be_taken_over(stored.job, now):
