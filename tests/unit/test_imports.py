@@ -19,7 +19,6 @@ ORDER = (
     {"claiming", "holding", "listing", "policies", "retries"},
     {"table"},
     {"lanes", "lifecycle", "marks", "newjob"},
-    {"authorizer"},
     {"keys"},
     {"dynamodb", "item"},
     {"jobtype", "principal", "tokens"},

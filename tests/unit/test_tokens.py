@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobqueue.tokens import MAX_HEADER_CHARACTERS, bearer_token
+from jobqueue.tokens.bearer import MAX_HEADER_CHARACTERS, bearer_token
 
 KEY = "jq_" + "A1b2-_" * 7 + "x"
 

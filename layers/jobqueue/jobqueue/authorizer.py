@@ -8,6 +8,7 @@ answers 500 without remembering anything.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,8 @@ from jobqueue.tokens import bearer_token
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+
+    from jobqueue.tokens.jwts import JwtVerifier
 
 ACTION = "authorize_request"
 
@@ -38,11 +41,14 @@ class Authorizer:
         The API keys.
     clock : Clock
         Tells the time.
+    jwts : JwtVerifier or None
+        Verifies JSON Web Tokens; None where they are off.
     """
 
-    def __init__(self, keys: KeysTable, clock: Clock = utc_now) -> None:
+    def __init__(self, keys: KeysTable, clock: Clock = utc_now, *, jwts: JwtVerifier | None = None) -> None:
         self._keys = keys
         self._clock = clock
+        self._jwts = jwts
 
     def answer(self, event: Mapping[str, Any]) -> dict[str, Any]:
         """Answer an authorizer's event, payload version 2.0, in the simple form.
@@ -56,7 +62,7 @@ class Authorizer:
         Raises
         ------
         Unavailable
-            If the keys cannot be read.
+            If the keys cannot be had.
         """
         telemetry.begin(request_id=_request_id(event))
         try:
@@ -77,7 +83,9 @@ class Authorizer:
             raise Unauthenticated("no-bearer-token")
         if is_key(token):
             return self._key_principal(token)
-        raise Unauthenticated("unknown-kind")
+        if self._jwts is None:
+            raise Unauthenticated("unknown-kind")
+        return self._jwts.verify(token)
 
     def _key_principal(self, token: str) -> Principal:
         try:
@@ -105,14 +113,28 @@ def context(principal: Principal) -> dict[str, str]:
 
 
 def open_authorizer(*, client: DynamoDBClient | None = None, clock: Clock = utc_now) -> Authorizer:
-    """Make the authorizer of the deployment whose keys are in the table ``API_KEYS_TABLE``.
+    """Make the authorizer of a deployment.
+
+    Its keys are in the table ``API_KEYS_TABLE``. It takes JSON Web Tokens as well where ``JWT_ISSUER`` is
+    set; see `JwtSettings`.
 
     Raises
     ------
     InvalidSettings
-        If the environment names no table.
+        If the environment names no table, or only half of what tokens need.
     """
-    return Authorizer(open_keys_table(client or _impatient_client()), clock)
+    keys = open_keys_table(client or _impatient_client())
+    return Authorizer(keys, clock, jwts=_open_jwts())
+
+
+def _open_jwts() -> JwtVerifier | None:
+    if not os.environ.get("JWT_ISSUER"):
+        return None
+    from jobqueue.tokens.jwks import KeySet
+    from jobqueue.tokens.jwts import JwtSettings, JwtVerifier
+
+    settings = JwtSettings.from_env(os.environ)
+    return JwtVerifier(settings, KeySet(settings.jwks_url))
 
 
 def _impatient_client() -> DynamoDBClient:

@@ -121,3 +121,7 @@ class KeyChanged(JobQueueError):
 
 class CorruptKey(JobQueueError):
     """A stored API key is not as it was written, so it grants nothing. Revoke it and make a new one."""
+
+
+class InvalidToken(Unauthenticated):
+    """The token does not tell who its bearer is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +11,8 @@ from jobqueue.errors import QueueNotAllowed, RoleNotAllowed
 from jobqueue.job import JobPriority
 
 ALL_QUEUES = "*"
+
+_QUEUE = re.compile(r"[a-z0-9_-]{1,64}")
 
 
 class Role(StrEnum):
@@ -59,3 +62,8 @@ class Principal:
     def granted(self, queues: Iterable[str]) -> tuple[str, ...]:
         """Return those of `queues` that are granted, in their order."""
         return tuple(queue for queue in queues if self.may_use(queue))
+
+
+def is_grant(queues: frozenset[str]) -> bool:
+    """Tell whether `queues` is a grant: some queues by name, or just ``*``."""
+    return queues == {ALL_QUEUES} or (bool(queues) and all(map(_QUEUE.fullmatch, queues)))

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from jobqueue.errors import InvalidKeyGrant
 from jobqueue.job import JobPriority
-from jobqueue.principal import ALL_QUEUES, Principal, Role
+from jobqueue.principal import Principal, Role, is_grant
 
 MAX_LIFETIME_DAYS = 3650
 
@@ -22,13 +22,9 @@ DEFAULT_MAX_PRIORITY = {
     Role.ADMIN: JobPriority.CRITICAL,
 }
 
-PRIORITIES = {priority.value: priority for priority in JobPriority}
-"""All priorities, by name."""
-
 _PREFIX = "jq_"  # lets secret scanners, and our own redaction, know a key when they see one
 _KEY = re.compile(r"jq_[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[a-z0-9._-]{1,64}")
-_QUEUE = re.compile(r"[a-z0-9_-]{1,64}")
 
 
 class KeyState(StrEnum):
@@ -162,11 +158,6 @@ def checked_name(name: str) -> str:
     return name
 
 
-def is_grant(queues: frozenset[str]) -> bool:
-    """Tell whether `queues` is a grant: some queues by name, or just ``*``."""
-    return queues == {ALL_QUEUES} or (bool(queues) and all(map(_QUEUE.fullmatch, queues)))
-
-
 def _role(role: str) -> Role:
     try:
         return Role(role)
@@ -190,10 +181,10 @@ def _max_priority(max_priority: str | None, role: Role) -> JobPriority:
         return DEFAULT_MAX_PRIORITY[role]
     if role is Role.WORKER:
         raise InvalidKeyGrant("a worker enqueues nothing, so it has no highest priority")
-    priority = PRIORITIES.get(max_priority.lower())
-    if priority is None:
-        raise InvalidKeyGrant(f"a key's highest priority is one of {', '.join(JobPriority)}")
-    return priority
+    try:
+        return JobPriority(max_priority.lower())
+    except ValueError:
+        raise InvalidKeyGrant(f"a key's highest priority is one of {', '.join(JobPriority)}") from None
 
 
 def _lifetime(days: float) -> timedelta:

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from jobqueue.errors import CorruptKey, InvalidKeyGrant
-from jobqueue.job import format_timestamp, parse_timestamp
-from jobqueue.keys.apikey import PRIORITIES, ApiKey, checked_name, is_grant
-from jobqueue.principal import Role
+from jobqueue.job import JobPriority, format_timestamp, parse_timestamp
+from jobqueue.keys.apikey import ApiKey, checked_name
+from jobqueue.principal import Role, is_grant
 
 Item: TypeAlias = Mapping[str, Any]
 
@@ -81,7 +81,7 @@ def read_key(item: Item) -> ApiKey:
             name=checked_name(item["name"]["S"]),
             role=Role(item["role"]["S"]),
             queues=queues,
-            max_priority=PRIORITIES[item["max_priority"]["S"]],
+            max_priority=JobPriority(item["max_priority"]["S"]),
             created_at=parse_timestamp(item["created_at"]["S"]),
             expires_at=_moment(item, "expires_at"),
             replaced_at=_moment(item, "replaced_at"),
