@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from local import ministack, state
 from local.access import create_keys, verify_sender
 from local.aws import connect
@@ -40,9 +42,11 @@ def main() -> int:
     except StackFailed as failure:
         print("\n".join(part for part in (failure.output, f"error: {failure}") if part), file=sys.stderr)
         return 1
+    except (BotoCoreError, ClientError) as error:
+        print(f"error: the emulator refused a call: {error}", file=sys.stderr)
+        return 1
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        state.remove(options.state)
 
 
 def up(options: argparse.Namespace, stop: Stop, temporary: Path) -> NoReturn:
@@ -57,16 +61,19 @@ def up(options: argparse.Namespace, stop: Stop, temporary: Path) -> NoReturn:
     progress = Progress()
     progress.say(f"Starting MiniStack on port {options.port}")
     with ministack.start(options.port, temporary, ROOT) as emulator:
-        bring_up(options, stop, temporary, progress, emulator)
-        while True:
-            ministack.require_alive(emulator)
-            stop.sleep(0.2)
+        running = bring_up(options, stop, temporary, progress, emulator)
+        with state.published(running, options.state):
+            progress.say("Ready")
+            print(text(running), flush=True)
+            while True:
+                ministack.require_alive(emulator)
+                stop.sleep(0.2)
 
 
 def bring_up(
     options: argparse.Namespace, stop: Stop, temporary: Path, progress: Progress, emulator: Child
-) -> None:
-    """Build, deploy, and make usable; then say how to use it."""
+) -> State:
+    """Build, deploy, and make usable."""
     endpoint = f"http://{ministack.ADDRESS}:{options.port}"
     sam = Sam(endpoint, temporary, dict(options.parameter))
     aws = connect(endpoint)
@@ -81,7 +88,7 @@ def bring_up(
     stack = describe(aws)
     api = create_routes(aws, stack)
     verify_sender(aws, stack)
-    running = State(
+    return State(
         url=f"http://localhost:{options.port}/_aws/execute-api/{api.id}",
         endpoint=endpoint,
         keys=create_keys(aws, stack, temporary),
@@ -92,9 +99,6 @@ def bring_up(
         pid=os.getpid(),
         emulator_pid=emulator.pid,
     )
-    state.write(running, options.state)
-    progress.say("Ready")
-    print(text(running), flush=True)
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -48,6 +49,17 @@ class State:
     emulator_pid: int
 
 
+@contextmanager
+def published(state: State, path: Path) -> Iterator[None]:
+    """Keep the state in a file for a while; afterwards remove it, unless another stack has replaced it."""
+    write(state, path)
+    try:
+        yield
+    finally:
+        if path.exists() and read(path).pid == state.pid:
+            path.unlink()
+
+
 def write(state: State, path: Path) -> None:
     """Write the state, so that a reader sees all of it or none."""
     if path.parent == WORK:
@@ -63,9 +75,3 @@ def write(state: State, path: Path) -> None:
 def read(path: Path) -> State:
     """Return the state that a running stack has written."""
     return State(**json.loads(path.read_text()))
-
-
-def remove(path: Path) -> None:
-    """Remove the state, unless another stack has written its own there since."""
-    if path.exists() and read(path).pid == os.getpid():
-        path.unlink()
