@@ -218,7 +218,7 @@ def test_delay(stack: Stack) -> None:
 
 
 def test_a_priority_above_the_callers_is_refused(stack: Stack) -> None:
-    caller = producer(max_priority="high")
+    caller = producer(max_priority=JobPriority.HIGH)
     at_most = stack.call("enqueue_job", caller=caller, body={"type": "note", "priority": "high"})
     above = stack.call("enqueue_job", caller=caller, body={"type": "note", "priority": "CRITICAL"})
     assert (at_most.status, above.status) == (201, 403)

@@ -16,33 +16,36 @@ import random
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from importlib import import_module
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, urlencode
 
-import boto3
 import pytest
 from moto import mock_aws
 
 from jobqueue import telemetry
 from jobqueue.api import dependencies
 from jobqueue.authorizer import context as authorizer_context
-from jobqueue.job import Job, JobPriority, parse_timestamp
+from jobqueue.dynamodb import make_client
+from jobqueue.job import Job, parse_timestamp
 from jobqueue.jobtype import JobType, JobTypes, Policy, Queue
 from jobqueue.lifecycle import Backoff
-from jobqueue.principal import Principal, Role
+from jobqueue.principal import Principal
 from jobqueue.queue import JobQueue
 from jobqueue.settings import Settings
 from jobqueue.table import open_table
+from tests.support.callers import admin, producer, worker
+from tests.support.clock import START, FakeClock
 from tests.support.functions import declared
 from tests.support.tables import create_tables
+
+__all__ = ["START", "admin", "authorizer_context", "producer", "worker"]
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-START = datetime(2026, 11, 30, 2, 26, 2, 123456, tzinfo=UTC)
 REQUEST_ID = "Umx5tgJcliAEPMg="
 ENVIRONMENT = {
     "API_KEYS_TABLE": "api-keys",
@@ -60,28 +63,6 @@ JOB_TYPES = JobTypes(
     ],
 )
 EMAIL = {"to": "a@example.com", "subject": "Hello", "body": "How are you?"}
-
-
-def principal(role: str, name: str, *queues: str, max_priority: str = "medium") -> Principal:
-    """Make a caller; without `queues` it is granted all."""
-    return Principal(
-        id=f"key:{name}",
-        role=Role(role),
-        queues=frozenset(queues or {"*"}),
-        max_priority=JobPriority(max_priority),
-    )
-
-
-def producer(name: str = "shop", *queues: str, max_priority: str = "medium") -> Principal:
-    return principal("producer", name, *queues, max_priority=max_priority)
-
-
-def worker(name: str = "mailer", *queues: str) -> Principal:
-    return principal("worker", name, *queues, max_priority="low")
-
-
-def admin(name: str = "ops", *queues: str) -> Principal:
-    return principal("admin", name, *queues, max_priority="critical")
 
 
 @dataclass(frozen=True)
@@ -122,19 +103,6 @@ class Answer:
         return {error["field"]: error["code"] for error in self.json["errors"]}
 
 
-class Clock:
-    """A clock that stands until it is moved."""
-
-    def __init__(self) -> None:
-        self.now = START
-
-    def __call__(self) -> datetime:
-        return self.now
-
-    def forward(self, **duration: float) -> None:
-        self.now += timedelta(**duration)
-
-
 class Stack:
     """Tables on moto, and the functions of the deployment on them.
 
@@ -150,7 +118,7 @@ class Stack:
 
     def __init__(self, client: DynamoDBClient) -> None:
         self.client = client
-        self.clock = Clock()
+        self.clock = FakeClock()
         self.queue = JobQueue(
             open_table(Settings.from_env(ENVIRONMENT), JOB_TYPES, client=client),
             JOB_TYPES,
@@ -228,7 +196,7 @@ class Stack:
 def deployed_tables() -> Iterator[DynamoDBClient]:
     """Make the deployment's tables on moto."""
     with mock_aws():
-        client = boto3.client("dynamodb")
+        client = make_client()
         create_tables(client)
         yield client
 

@@ -52,7 +52,7 @@ def identify(principal: str) -> None:
     logger.append_keys(principal=principal)
 
 
-def decision(action: str, outcome: str, job: LoggedJob | None = None, **fields: Any) -> None:
+def decision(action: str, outcome: str, job: LoggedJob | None = None, /, **fields: Any) -> None:
     """Log what was decided.
 
     Parameters

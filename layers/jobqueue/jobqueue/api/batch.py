@@ -17,7 +17,7 @@ from jobqueue.api.reading import read_item
 from jobqueue.job import Job, JsonObject
 
 SIDE_BY_SIDE = 10
-"""As many as the SDK's pool has connections by default: more would only wait for one."""
+"""More would not be faster: by then the function's share of a processor is what everything waits for."""
 
 M = TypeVar("M", bound=BaseModel)
 
