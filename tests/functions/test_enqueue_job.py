@@ -72,6 +72,30 @@ def test_a_known_key_answers_the_first_job(stack: Stack, key: str) -> None:
     assert len(stack.items()) == 1
 
 
+@pytest.mark.parametrize("more", [{}, {"delay_seconds": 60}], ids=["at once", "delayed"])
+def test_fault_6_a_key_that_is_used_for_something_else(stack: Stack, more: dict[str, Any]) -> None:
+    first = {"type": "email", "idempotency_key": "K", "payload": EMAIL, **more}
+    other = {**first, "payload": {**EMAIL, "to": "b@example.com"}}
+    spelled_out = {
+        "max_retries": 3,
+        "priority": "LOW",
+        "queue": "emails",
+        **dict(reversed(first.items())),
+        "payload": dict(reversed(EMAIL.items())),
+        "run_at": None,
+    }
+    made = stack.call("enqueue_job", caller=producer(), body=first)
+    reused = stack.call("enqueue_job", caller=producer(), body=other)
+    stack.clock.advance(5)
+    again = stack.call("enqueue_job", caller=producer(), body=spelled_out)
+    assert (made.status, reused.status, again.status) == (201, 422, 200)
+    assert reused.problem == "idempotency-key-reused"
+    assert again.json == made.json
+    assert made.json["id"] not in reused.text
+    assert "example.com" not in reused.text
+    assert len(stack.items()) == 1
+
+
 @pytest.mark.parametrize(
     ("header", "value"),
     [("Idempotency-Key", "k1"), ("idempotency-key", '"k1"'), ("IDEMPOTENCY-KEY", ' "k1" ')],
