@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-QUEUE = "default"  # one that no function of the stack works: the commands do the work themselves
+QUEUE = "external"  # one that no function of the stack works: the commands do the work themselves
 
 # Shows an answer and takes one text out of it, with what every machine has.
 SETTINGS = """\

@@ -56,6 +56,10 @@ def _environment(name: str) -> Mapping[str, str]:
 
 def _seconds(program: str, environment: Mapping[str, str]) -> float:
     done = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=dict(environment)
+        [sys.executable, "-c", program],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(environment),
     )
     return float(done.stdout.splitlines()[-1])

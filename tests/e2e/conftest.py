@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from local.curl import QUEUE
 from tests.e2e.jobs import work
 from tests.e2e.running import Stack, read_stack, running
 
@@ -45,7 +46,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 @pytest.fixture
 def empty(stack: Stack) -> Stack:
     """The stack with no job left that a worker could claim."""
-    while (claimed := stack.call("worker", "POST", "/jobs/claim", {})).status_code == 200:
+    while (claimed := stack.call("worker", "POST", "/jobs/claim", {"queues": [QUEUE]})).status_code == 200:
         done = work(stack, claimed.json(), "complete")
         assert done.status_code == 200, done.text
     assert claimed.status_code == 204, claimed.text

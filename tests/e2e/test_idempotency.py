@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 
+from local.curl import QUEUE
 from tests.e2e.jobs import email
 from tests.e2e.running import Stack
 
@@ -23,8 +24,8 @@ def test_eight_threads_with_one_key_make_one_job(empty: Stack) -> None:
 
     assert sorted(answer.status_code for answer in answers) == [200] * 7 + [201]
     assert len({answer.json()["id"] for answer in answers}) == 1
-    assert empty.call("worker", "POST", "/jobs/claim", {}).status_code == 200
-    assert empty.call("worker", "POST", "/jobs/claim", {}).status_code == 204
+    assert empty.call("worker", "POST", "/jobs/claim", {"queues": [QUEUE]}).status_code == 200
+    assert empty.call("worker", "POST", "/jobs/claim", {"queues": [QUEUE]}).status_code == 204
 
 
 def test_a_key_of_another_job_is_refused(stack: Stack) -> None:

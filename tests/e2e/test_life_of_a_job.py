@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from local.curl import QUEUE
 from tests.e2e.jobs import claimed, email, enqueued, seen, work
 from tests.e2e.running import Stack
 
@@ -23,7 +24,7 @@ def test_a_job_is_enqueued_claimed_and_completed(empty: Stack) -> None:
 
 
 def test_nothing_to_claim_is_204_with_a_time_to_wait(empty: Stack) -> None:
-    answer = empty.call("worker", "POST", "/jobs/claim", {})
+    answer = empty.call("worker", "POST", "/jobs/claim", {"queues": [QUEUE]})
 
     assert answer.status_code == 204
     assert int(answer.headers["retry-after"]) > 0
@@ -57,7 +58,7 @@ def test_a_failed_job_waits_before_it_is_retried(empty: Stack) -> None:
     fail(empty, retry_in_seconds=3600)
 
     assert seen(empty, job)["status"] == "pending"
-    assert empty.call("worker", "POST", "/jobs/claim", {}).status_code == 204
+    assert empty.call("worker", "POST", "/jobs/claim", {"queues": [QUEUE]}).status_code == 204
 
 
 def test_a_lease_ends_with_its_job(empty: Stack) -> None:

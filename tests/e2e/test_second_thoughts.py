@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import httpx
 
+from local.curl import QUEUE
 from tests.e2e.jobs import JsonObject, claimed, enqueued, seen, work
 from tests.e2e.running import Stack
 
@@ -14,7 +15,7 @@ def test_a_pending_job_is_cancelled_by_its_producer_and_never_claimed(empty: Sta
 
     assert (first.status_code, again.status_code) == (200, 200)
     assert seen(empty, job)["status"] == "cancelled"
-    assert empty.call("worker", "POST", "/jobs/claim", {}).status_code == 204
+    assert empty.call("worker", "POST", "/jobs/claim", {"queues": [QUEUE]}).status_code == 204
 
 
 def test_a_completed_job_cannot_be_cancelled(empty: Stack) -> None:

@@ -3,7 +3,10 @@
 from jobqueue.jobtype import JobType, JobTypes, Policy, Queue
 
 JOB_TYPES = JobTypes(
-    queues=[Queue(name="default")],
+    queues=[
+        Queue(name="default"),  # worked by the function work_jobs
+        Queue(name="external"),  # worked by processes of your own, over HTTP
+    ],
     types=[
         JobType(
             name="email",
