@@ -24,7 +24,8 @@ def problem(status: int, slug: str, *, headers: dict[str, str] | None = None, **
 def _route(request: httpx.Request) -> str:
     """Return the path without what the API's own URL has of it."""
     path = request.url.path
-    return path[path.index("/jobs") :]
+    found = [path.index(root) for root in ("/jobs", "/queues") if root in path]
+    return path[min(found) :]
 
 
 @dataclass
@@ -106,6 +107,8 @@ class FakeApi(FakeQueue):
         body = json.loads(request.content or b"{}")
         parts = _route(request).strip("/").split("/")
         try:
+            if parts[0] == "queues":
+                return httpx.Response(200, json=self._queues(parts, verb, body))
             if verb == "get":
                 return self._read(request, parts)
             if parts == ["jobs"]:
@@ -121,6 +124,11 @@ class FakeApi(FakeQueue):
             return httpx.Response(200, json=self.change(parts[1], verb, body))
         except Refused as refused:
             return problem(refused.status, refused.slug)
+
+    def _queues(self, parts: list[str], verb: str, body: Json) -> Json:
+        if parts == ["queues"]:
+            return {"queues": [self.counted(name) for name in self.queues]}
+        return self.change_queue(parts[1], verb, body)
 
     def _read(self, request: httpx.Request, parts: list[str]) -> httpx.Response:
         if len(parts) == 2:

@@ -26,12 +26,13 @@ class Refused(Exception):
 
 @dataclass
 class FakeQueue:
-    """The jobs, and how often each was completed."""
+    """The jobs, how often each was completed, and for each queue whether it is paused."""
 
     monotonic: Callable[[], float]
     lease_seconds: float = 60.0
     jobs: dict[str, Json] = field(default_factory=dict)
     completions: Counter[str] = field(default_factory=Counter)
+    queues: dict[str, bool] = field(default_factory=lambda: {"default": False})
     taken: list[str] = field(default_factory=list)
     marks: dict[tuple[str, str, str], tuple[str, Json]] = field(default_factory=dict)
 
@@ -67,7 +68,8 @@ class FakeQueue:
     def take(self, body: Json) -> Json | None:
         now = self.monotonic()
         for job in self.jobs.values():
-            if job["status"] == "pending" and job["available"] <= now:
+            paused = self.queues.get(job["queue"], False)
+            if job["status"] == "pending" and job["available"] <= now and not paused:
                 seconds = body.get("lease_seconds", self.lease_seconds)
                 token = f"lease-{len(self.taken)}-{job['id']}"
                 job |= {
@@ -152,3 +154,40 @@ class FakeQueue:
         else:
             job |= {"status": "pending", "retry_count": 0, "available": self.monotonic()}
         return dict(job)
+
+    # -- queues
+
+    def counted(self, queue: str) -> Json:
+        mine = [job for job in self.jobs.values() if job["queue"] == queue]
+        count = Counter(job["status"] for job in mine)
+        waiting = [job for job in mine if job["status"] == "pending"]
+        oldest = min((job["available"] for job in waiting), default=None)
+        pending = dict.fromkeys(("critical", "high", "medium", "low"), 0)
+        return {
+            "name": queue,
+            "paused": self.queues[queue],
+            "counts": {
+                "pending": pending | Counter(job["priority"] for job in waiting),
+                **{name: count[name] for name in ("running", "completed", "failed", "cancelled")},
+            },
+            "oldest_pending_at": None if oldest is None else stamp(oldest),
+            "oldest_age_seconds": None if oldest is None else self.monotonic() - oldest,
+        }
+
+    def change_queue(self, queue: str, verb: str, body: Json) -> Json:
+        if queue not in self.queues:
+            raise Refused(404, "queue-not-found")
+        if verb == "retry":
+            return self._retry_many(queue, body)
+        self.queues[queue] = verb == "pause"
+        return {"name": queue, "paused": self.queues[queue]}
+
+    def _retry_many(self, queue: str, body: Json) -> Json:
+        if body["status"] not in {"failed", "cancelled"} or not 1 <= body["limit"] <= 100:
+            raise Refused(422, "invalid-request")
+        wanted = {"queue": queue, **{name: body[name] for name in ("status", "type") if name in body}}
+        found = [job for job in self.jobs.values() if wanted.items() <= job.items()]
+        for job in found[: body["limit"]]:
+            self._steer(job, "retry")
+        retried = min(len(found), body["limit"])
+        return {"retried": retried, "skipped": 0, "more": retried < len(found)}

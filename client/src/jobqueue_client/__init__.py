@@ -22,6 +22,7 @@ from .errors import (
     NotFound,
     PriorityNotAllowed,
     QueueNotAllowed,
+    QueueNotFound,
     ReplayMismatch,
     RoleNotAllowed,
     ServerError,
@@ -34,6 +35,7 @@ from .errors import (
 )
 from .handling import Cancelled, Discard, Handler, JobContext, LeaseLost, RetryLater, Snooze
 from .jobs import Claimed, Completion, Enqueued, Held, Job, JobFailure, JobPage, Lease, NewJob
+from .queues import JobCounts, Queue, Retried
 from .retry import RetryPolicy
 from .version import __version__
 from .worker import Worker
@@ -59,6 +61,7 @@ __all__ = [
     "InvalidRequest",
     "Job",
     "JobContext",
+    "JobCounts",
     "JobFailure",
     "JobNotCancellable",
     "JobNotFound",
@@ -71,8 +74,11 @@ __all__ = [
     "NoAnswer",
     "NotFound",
     "PriorityNotAllowed",
+    "Queue",
     "QueueNotAllowed",
+    "QueueNotFound",
     "ReplayMismatch",
+    "Retried",
     "RetryLater",
     "RetryPolicy",
     "RoleNotAllowed",

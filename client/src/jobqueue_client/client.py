@@ -15,12 +15,13 @@ from .clock import Clock
 from .errors import ClientError, JobNotRetryable
 from .jobs import Enqueued, Job, JobPage, NewJob, encode, mint_key
 from .leases import LeaseCalls, jobs_in, path_of
+from .queues import QueueCalls
 from .retry import RetryPolicy
 from .transport import Transport, check_url, headers_for
 from .waiting import wait_until_finished
 
 
-class Client(LeaseCalls):
+class Client(LeaseCalls, QueueCalls):
     """A connection to one deployment of jobqueue. May be shared by threads; close it or use ``with``.
 
     Calls are repeated after connection errors, timeouts, 429 and 5xx, with full jitter, as long as that is
@@ -30,7 +31,8 @@ class Client(LeaseCalls):
       that the first attempt made.
     - Complete, fail, release and heartbeat carry the lease token, by which the API knows a repeat.
     - A claim is repeated only when the API cannot have received it or answers 429 or 503. One whose answer
-      was lost runs into its lease, which counts as a failed attempt of that job.
+      was lost runs into its lease, which counts as a failed attempt of that job. `retry_failed` likewise,
+      since each one that arrives retries more jobs.
 
     Parameters
     ----------

@@ -161,6 +161,12 @@ class JobNotFound(NotFound):
     slug = "job-not-found"
 
 
+class QueueNotFound(NotFound):
+    """There is no such queue, or the caller has no grant for it."""
+
+    slug = "queue-not-found"
+
+
 class Conflict(ClientError):
     """The job is not in a state that allows this."""
 
