@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from jobqueue.job import JobStatus
+from tests.support.callers import admin, producer, worker
 from tests.support.faults import broken
-from tests.support.http import EMAIL, Stack, admin, captured_log, producer, worker
+from tests.support.http import EMAIL, Stack
+from tests.support.log import captured_log
 
 HIDDEN = {"payload", "result", "idempotency_key", "error", "errors", "lease_token"}
 

@@ -6,19 +6,13 @@ from typing import Any
 
 import pytest
 
+from jobqueue.authorizer import context as authorizer_context
 from jobqueue.keys import create_key
 from jobqueue.principal import Role
+from tests.support.callers import admin, producer, worker
+from tests.support.events import authorized, http_event
 from tests.support.functions import declared
-from tests.support.http import (
-    Stack,
-    admin,
-    authorized,
-    authorizer_context,
-    handler,
-    http_event,
-    producer,
-    worker,
-)
+from tests.support.http import Stack, handler
 
 ALLOWED = {
     "enqueue_job": {"producer", "admin"},

@@ -6,7 +6,8 @@ import pytest
 
 from jobqueue.job import JobStatus
 from jobqueue.principal import Principal
-from tests.support.http import Stack, admin, producer, worker
+from tests.support.callers import admin, producer, worker
+from tests.support.http import Stack
 
 
 @pytest.mark.parametrize("caller", [producer("shop"), admin()], ids=["its producer", "admin"])

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from jobqueue.job import JobPriority, JobStatus
+from tests.support.callers import admin, producer, worker
+from tests.support.clock import START
 from tests.support.faults import counted, hooked, lost_reply
-from tests.support.http import START, Stack, admin, moment, producer, worker
+from tests.support.http import Stack, moment
 
 
 def test_a_claim_tells_everything_that_a_worker_needs(stack: Stack) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from jobqueue.job import JobPriority
-from tests.support.http import EMAIL, START, Stack, admin, moment, producer, worker
+from tests.support.callers import admin, producer, worker
+from tests.support.clock import START
+from tests.support.http import EMAIL, Stack, moment
 
 WRONG_TYPES: dict[str, list[Any]] = {
     "type": [None, 3, True, [], {}],

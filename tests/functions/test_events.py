@@ -15,8 +15,10 @@ from jobqueue.queue import JobQueue, NewJob
 from jobqueue.settings import Settings
 from jobqueue.table import open_table
 from jobtypes import JOB_TYPES
+from tests.support.callers import admin, producer, worker
+from tests.support.events import http_event, route
 from tests.support.functions import declared
-from tests.support.http import EMAIL, ENVIRONMENT, Stack, admin, http_event, producer, route, worker
+from tests.support.http import EMAIL, ENVIRONMENT, Stack
 from tests.support.template import ROOT
 
 if TYPE_CHECKING:

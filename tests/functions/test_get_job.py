@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from jobqueue.authorizer import context as authorizer_context
 from jobqueue.principal import Principal
-from tests.support.http import Stack, admin, authorized, authorizer_context, http_event, producer, worker
+from tests.support.callers import admin, producer, worker
+from tests.support.events import authorized, http_event
+from tests.support.http import Stack
 
 HIDDEN = {"payload", "result", "idempotency_key", "error", "errors", "lease_token"}
 

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from jobqueue.job import JobStatus
-from tests.support.http import START, Stack, admin, moment, producer, worker
+from tests.support.callers import admin, producer, worker
+from tests.support.clock import START
+from tests.support.http import Stack, moment
 
 HELD = ["complete_job", "fail_job", "heartbeat_job", "release_job"]
 UNKNOWN = "job_01M8N4C1RBB1Q714Z4VNBP87AS"

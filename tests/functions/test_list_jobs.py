@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from jobqueue.principal import Principal
-from tests.support.http import Answer, Stack, admin, producer, worker
+from tests.support.callers import admin, producer, worker
+from tests.support.http import Answer, Stack
 
 HIDDEN = {"payload", "result", "idempotency_key", "error", "errors", "lease_token", "progress"}
 

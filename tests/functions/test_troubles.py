@@ -16,18 +16,11 @@ from jobqueue.api import errors as api_errors
 from jobqueue.errors import FieldError, InvalidRequest, JobQueueError
 from jobqueue.job import JobStatus
 from jobqueue.keys import create_key
+from tests.support.callers import admin, producer, worker
 from tests.support.faults import broken, throttled
-from tests.support.http import (
-    ENVIRONMENT,
-    Stack,
-    admin,
-    captured_log,
-    handler,
-    log_lines,
-    producer,
-    worker,
-)
+from tests.support.http import ENVIRONMENT, Stack, handler
 from tests.support.imports import LIBRARY, imported
+from tests.support.log import captured_log, log_lines
 
 CANARY = "CANARY4711"
 

@@ -9,8 +9,10 @@ import pytest
 
 from jobqueue.job import JobStatus
 from tests.security.attackers import ATTACKS, ROUTES, Keys
+from tests.support.events import http_event
 from tests.support.faults import hooked
-from tests.support.http import EMAIL, Stack, captured_log, http_event
+from tests.support.http import EMAIL, Stack
+from tests.support.log import captured_log
 
 
 @pytest.fixture
