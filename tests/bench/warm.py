@@ -21,18 +21,10 @@ from jobqueue.authorizer import context
 from jobqueue.principal import Principal
 from tests.bench.meter import READS, WRITES
 from tests.support import dynamodb_local
-from tests.support.http import (
-    EMAIL,
-    ENVIRONMENT,
-    JOB_TYPES,
-    Answer,
-    Stack,
-    authorized,
-    captured_log,
-    http_event,
-    producer,
-    worker,
-)
+from tests.support.callers import producer, worker
+from tests.support.events import authorized, http_event
+from tests.support.http import EMAIL, ENVIRONMENT, JOB_TYPES, Answer, Stack
+from tests.support.log import captured_log
 from tests.support.tables import create_tables
 
 if TYPE_CHECKING:

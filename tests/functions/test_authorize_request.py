@@ -19,9 +19,9 @@ from jobqueue.api.caller import read_caller
 from jobqueue.authorizer import Authorizer, open_authorizer
 from jobqueue.errors import InvalidSettings, Unavailable
 from jobqueue.keys import KeysTable, hash_key, open_keys_table
-from tests.support.http import captured_log
 from tests.support.issuer import ENVIRONMENT, ISSUER, OTHER_RSA_KEY, Issuer, claims, signed, verifier_of
 from tests.support.keys import KeysBench, bench, keys_table
+from tests.support.log import captured_log
 from tests.support.template import ROOT
 
 __all__ = ["bench", "keys_table"]
