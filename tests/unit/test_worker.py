@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
-from moto import mock_aws
 
-from jobqueue.dynamodb import CONFIG
 from jobqueue.errors import JobNotHeld
 from jobqueue.job import Job, JobPriority, JobStatus
 from jobqueue.jobtype import JobType, JobTypes, Policy
@@ -22,16 +20,7 @@ from jobqueue.worker.attempt import Outcome
 from tests.support.callers import worker
 from tests.support.payloads import Note
 from tests.support.shifts import MINUTES, WORK_JOBS, Gate, Site, eventually
-from tests.support.tables import create_tables
 from tests.support.workshop import NOTE, Workshop
-
-
-@pytest.fixture
-def workshop() -> Iterator[Workshop]:
-    with mock_aws():
-        client = boto3.client("dynamodb", config=CONFIG)
-        create_tables(client)
-        yield Workshop(client)
 
 
 def is_over(job: Job) -> bool:
@@ -428,26 +417,36 @@ def test_a_busy_table_ends_the_shift_normally(workshop: Workshop) -> None:
     assert workshop.get(job.id).status is JobStatus.PENDING
 
 
-def test_a_function_without_permission_fails_loudly(workshop: Workshop) -> None:
+@contextmanager
+def refused(workshop: Workshop, when: Callable[[], bool]) -> Iterator[None]:
+    """Let DynamoDB refuse the function's queries, from `when` on."""
+
     def refuse(**_: Any) -> None:
-        raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "Query")
+        if when():
+            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "Query")
 
     events = workshop.client.meta.events
     events.register("before-call.dynamodb.Query", refuse)
-    with pytest.raises(ClientError):
+    try:
+        yield
+    finally:
+        events.unregister("before-call.dynamodb.Query", refuse)
+
+
+def test_a_function_without_permission_fails_loudly(workshop: Workshop) -> None:
+    with refused(workshop, lambda: True), pytest.raises(ClientError):
         Site(workshop).work()
 
 
 def test_what_runs_is_waited_for_though_claiming_fails(workshop: Workshop) -> None:
     gate, job = Gate(), workshop.enqueue()
 
-    def refuse(**_: Any) -> None:
+    def once_it_runs() -> bool:
         if gate.arrived:
             gate.open()
-            raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "no"}}, "Query")
+        return bool(gate.arrived)
 
-    workshop.client.meta.events.register("before-call.dynamodb.Query", refuse)
-    with pytest.raises(ClientError):
+    with refused(workshop, once_it_runs), pytest.raises(ClientError):
         Site(workshop, gate.wait).work()
     assert workshop.get(job.id).status is JobStatus.COMPLETED
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-import boto3
 import pytest
-from moto import mock_aws
 
-from jobqueue.dynamodb import CONFIG
 from jobqueue.errors import InvalidRequest
 from jobqueue.job import Job, JobStatus
 from jobqueue.queue import Lease
@@ -20,16 +17,7 @@ from jobqueue.worker.attempt import Attempt, Outcome, Tools
 from jobqueue.worker.leases import LONGEST_PAUSE, LeaseTimer
 from tests.support.payloads import Note
 from tests.support.shifts import WORK_JOBS, Site
-from tests.support.tables import create_tables
 from tests.support.workshop import LEASE_SECONDS, OPS, Workshop
-
-
-@pytest.fixture
-def workshop() -> Iterator[Workshop]:
-    with mock_aws():
-        client = boto3.client("dynamodb", config=CONFIG)
-        create_tables(client)
-        yield Workshop(client)
 
 
 class Held:
@@ -195,7 +183,7 @@ def test_leases_are_extended_while_handlers_run(workshop: Workshop) -> None:
         return lease
 
     workshop.enqueue()
-    site, seconds = Site(workshop, handle), iter(range(0, 10_000, 7))
+    site, seconds = Site(workshop, handle), itertools.count(0, 16)
     site.with_time(sleep=lambda _: None, monotonic=lambda: float(next(seconds)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(workshop.queue, "extend", extend)
