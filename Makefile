@@ -87,12 +87,14 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# The layer first: the environment of the tools is held to its versions, so that the tests run what is deployed.
+# The layers first: the environment of the tools is held to their versions, so that the tests run what is deployed.
 LOCK := uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
 	--custom-compile-command "make lock"
+DEPLOYED := layers/jobqueue/requirements.txt layers/tokens/requirements.txt
 lock:
 	$(LOCK) --group layer --output-file layers/jobqueue/requirements.txt
-	$(LOCK) --group layer --group dev --constraints layers/jobqueue/requirements.txt --output-file requirements/dev.txt
+	$(LOCK) --group tokens --constraints layers/jobqueue/requirements.txt --output-file layers/tokens/requirements.txt
+	$(LOCK) --group layer --group tokens --group dev $(DEPLOYED:%=--constraints %) --output-file requirements/dev.txt
 	$(LOCK) --group pip --output-file requirements/pip.txt
 
 clean:

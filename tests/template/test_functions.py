@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,7 +57,7 @@ def test_no_log_is_kept_for_ever(group: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(declared()))
 def test_no_function_departs_from_what_all_have(name: str) -> None:
-    assert declared()[name].keys() & {"Runtime", "Handler", "Architectures", "Layers", "Tracing"} == set()
+    assert declared()[name].keys() & {"Runtime", "Handler", "Architectures", "Tracing"} == set()
 
 
 def test_every_function_runs_on_the_chosen_processor_with_the_layer_built_for_it() -> None:
@@ -68,17 +69,53 @@ def test_every_function_runs_on_the_chosen_processor_with_the_layer_built_for_it
     ]
 
 
-@pytest.mark.parametrize(
-    ("layer", "processor"), [("JobqueueArm64Layer", "arm64"), ("JobqueueX8664Layer", "x86_64")]
-)
-def test_a_layer_is_deployed_to_the_processor_that_it_is_built_for(layer: str, processor: str) -> None:
-    resource = template()["Resources"][layer]
-    assert template()["Conditions"][resource["Condition"]] == {
-        "Fn::Equals": [{"Ref": "Architecture"}, processor]
+def test_only_the_authorizer_carries_what_checks_tokens_and_only_where_they_are_taken() -> None:
+    carrying = {name: one["Layers"] for name, one in declared().items() if "Layers" in one}
+    built_for_it = {"Fn::If": ["OnArm64", {"Ref": "TokensArm64Layer"}, {"Ref": "TokensX8664Layer"}]}
+    assert carrying == {
+        "authorize_request": [{"Fn::If": ["TakesTokens", built_for_it, {"Ref": "AWS::NoValue"}]}]
     }
-    assert resource["Metadata"] == {"BuildMethod": "makefile", "BuildArchitecture": processor}
-    assert resource["Properties"]["CompatibleArchitectures"] == [processor]
+
+
+@pytest.mark.parametrize("layer", sorted(resources("AWS::Serverless::LayerVersion")))
+def test_a_layer_is_deployed_to_the_processor_that_it_is_built_for(layer: str) -> None:
+    resource = template()["Resources"][layer]
+    processors = {
+        "OnArm64": ["arm64"],
+        "OnX8664": ["x86_64"],
+        "TakesTokensOnArm64": ["arm64"],
+        "TakesTokensOnX8664": ["x86_64"],
+        None: ["arm64", "x86_64"],
+    }[resource.get("Condition")]
+    assert resource["Properties"]["CompatibleArchitectures"] == processors
+    assert resource["Metadata"] == {"BuildMethod": "makefile", "BuildArchitecture": processors[0]}
     assert resource["Properties"]["CompatibleRuntimes"] == [setting("Runtime")]
+
+
+def test_the_processors_are_told_apart() -> None:
+    conditions = template()["Conditions"]
+    for condition, processor in {"OnArm64": "arm64", "OnX8664": "x86_64"}.items():
+        assert conditions[condition] == {"Fn::Equals": [{"Ref": "Architecture"}, processor]}
+        both = {"Fn::And": [{"Condition": "TakesTokens"}, {"Condition": condition}]}
+        assert conditions[f"TakesTokens{condition}"] == both
+
+
+def test_every_function_is_started_by_something() -> None:
+    without_event = {name for name, one in declared().items() if not one.get("Events")}
+    # the API asks the one, rules that a deployer adds start the other
+    assert without_event == {"authorize_request", "enqueue_scheduled"}
+
+
+def test_a_failed_start_is_not_repeated() -> None:
+    """A start by a schedule or the stream carries no job, and the next one comes within a minute."""
+    asynchronous = {
+        name: one["EventInvokeConfig"] for name, one in declared().items() if "EventInvokeConfig" in one
+    }
+    assert asynchronous.keys() == {"rescue_jobs", "work_jobs"}
+    assert all(config["MaximumRetryAttempts"] == 0 for config in asynchronous.values())
+    stream = declared()["work_jobs"]["Events"]["JobReady"]["Properties"]
+    assert (stream["MaximumRetryAttempts"], stream["MaximumRecordAgeInSeconds"]) == (0, 60)
+    assert stream["ParallelizationFactor"] > 1
 
 
 def test_every_function_is_traced_and_ends_before_the_api_gives_up() -> None:
@@ -97,7 +134,9 @@ def test_every_parameter_is_explained_and_bounded() -> None:
 
 def test_every_parameter_is_used() -> None:
     body = str({key: value for key, value in template().items() if key != "Parameters"})
-    unused = {name for name in template()["Parameters"] if f"{{'Ref': '{name}'}}" not in body}
+    unused = {
+        name for name in template()["Parameters"] if not re.search(rf"'Ref': '{name}'|\$\{{{name}\}}", body)
+    }
     assert unused == set()
 
 

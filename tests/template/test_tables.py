@@ -76,4 +76,4 @@ def test_a_key_is_found_by_its_hash_alone() -> None:
 
 
 def test_the_stack_tells_what_a_deployer_needs() -> None:
-    assert template()["Outputs"].keys() == {"ApiUrl", "JobsTableName", "ApiKeysTableName"}
+    assert template()["Outputs"].keys() == {"ApiUrl", "JobsTableName", "ApiKeysTableName", "WebhookSecretArn"}

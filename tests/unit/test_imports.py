@@ -16,7 +16,7 @@ ORDER = (
     {"scheduled", "worker"},
     {"rescue"},
     {"authorizer", "queue"},
-    {"claiming", "holding", "listing", "policies", "retries"},
+    {"claiming", "holding", "listing", "retries", "spread"},
     {"table"},
     {"lanes", "lifecycle", "marks", "newjob"},
     {"keys"},
@@ -27,7 +27,18 @@ ORDER = (
 )
 LINE = {"__init__": len(ORDER)} | {name: line for line, names in enumerate(ORDER) for name in names}
 # Who knows that there is a table. The API is not among them.
-KNOW_DYNAMODB = {"authorizer", "claiming", "dynamodb", "holding", "item", "keys", "lanes", "listing", "table"}
+KNOW_DYNAMODB = {
+    "authorizer",
+    "claiming",
+    "dynamodb",
+    "holding",
+    "item",
+    "keys",
+    "lanes",
+    "listing",
+    "spread",
+    "table",
+}
 
 
 def parts_of_library(source: Path) -> set[str]:
