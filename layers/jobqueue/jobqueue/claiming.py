@@ -1,8 +1,11 @@
 """How claimers find a job without fighting over it.
 
-A claimer looks at a page of the lane and takes its head. Where that is lost to another claimer, it spreads
-out: it picks at random within a window over the page, which grows with every lost race and shrinks with
-every job won. Alone, the window stays at one and the order is exactly first in, first out.
+A claimer looks at a page of the lane and takes its head. A lost race tells that others are there: it looks
+again, since what it saw is old, and takes one at random within a window over the page instead. The window
+grows with every lost race and shrinks with every win. Alone, it is one wide, and the order is exactly
+first in, first out.
+
+The price decides: a lost write costs as much as reading fifty entries of a lane.
 """
 
 from __future__ import annotations
@@ -19,43 +22,11 @@ from jobqueue.job import Clock, Job, JobFailure, JobPriority
 from jobqueue.jobtype import JobTypes
 from jobqueue.lanes import up_to
 from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, may_be_taken_over
+from jobqueue.spread import PAGE, Look, Settled, Window, waves
 from jobqueue.table import Hold, JobsTable, Refused, is_misfiled
 
-PAGE = 10
-LARGEST_PAGE = 100
-WIDEST_WINDOW = 64.0
-
-
-class Window:
-    """Over how many candidates a claimer spreads itself. Kept while the process is warm.
-
-    Parameters
-    ----------
-    rng : random.Random
-        Where the picks come from.
-    """
-
-    def __init__(self, rng: random.Random) -> None:
-        self._rng = rng
-        self._width = 1.0
-
-    @property
-    def width(self) -> int:
-        """The number of candidates to pick among."""
-        return int(self._width)
-
-    def sample(self, candidates: int, wanted: int) -> list[int]:
-        """Return the indices of `wanted` candidates to try, of so many, in their order."""
-        span = min(candidates, wanted * self.width)
-        return sorted(self._rng.sample(range(span), min(wanted, span)))
-
-    def won(self) -> None:
-        """Draw closer to the head of the lane."""
-        self._width = max(1.0, self._width * 0.9)
-
-    def lost(self) -> None:
-        """Spread out."""
-        self._width = min(WIDEST_WINDOW, self._width * 2)
+SHARDS_AT_FIRST = 2
+"""How many shards of a queue a claim looks at before it looks at all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +46,15 @@ class Wish:
     worker_id: str
     queues: Sequence[str]
     lease_seconds: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """What became of entries that were tried at once."""
+
+    jobs: list[Job]
+    lost: list[LaneEntry]
+    failures: list[Unavailable]
 
 
 class Claimer:
@@ -105,6 +85,7 @@ class Claimer:
         self._new_token = new_token
         self._rng = rng
         self._window = Window(rng)
+        self._settled = Settled()
 
     def claim(self, wish: Wish, max_jobs: int) -> list[Job]:
         """Take up to `max_jobs` jobs: the highest priority first, the oldest first.
@@ -131,75 +112,65 @@ class Claimer:
     def _take(self, wish: Wish, max_jobs: int) -> Iterator[list[Job]]:
         """Yield jobs as they are taken."""
         left = max_jobs
-        for priority in JobPriority.highest_first():
-            for jobs in self._claim_at(priority, wish, left):
-                left -= len(jobs)
-                yield jobs
-            if left == 0:
-                return
+        begin = {queue: self._rng.random() for queue in wish.queues}
+        for shards in (slice(SHARDS_AT_FIRST), slice(SHARDS_AT_FIRST, None)):
+            for priority in JobPriority.highest_first():
+                looks = [self._look(queue, priority, at, shards) for queue, at in begin.items()]
+                for jobs in self._take_from(looks, left, wish):
+                    left -= len(jobs)
+                    yield jobs
+                if left == 0:
+                    return
         if left == max_jobs:
             yield self._take_over(wish)
 
-    def _claim_at(self, priority: JobPriority, wish: Wish, wanted: int) -> Iterator[list[Job]]:
-        for page in self._pages(priority, wish.queues, wanted):
-            candidates = list(page)
-            while candidates and wanted:
-                for jobs in self._try(self._draw(candidates, wanted), wish):
-                    wanted -= len(jobs)
-                    yield jobs
-            if wanted == 0:
+    def _look(self, queue: str, priority: JobPriority, begin: float, shards: slice) -> Look:
+        """Look at some of the shards of a queue, in a circle that begins somewhere."""
+        lanes = self._table.lanes.pending(queue, priority)
+        first = int(begin * len(lanes))
+        circle = (*lanes[first:], *lanes[:first])
+        return Look(self._table, circle[shards], up_to(self._clock()), self._settled)
+
+    def _take_from(self, looks: Sequence[Look], wanted: int, wish: Wish) -> Iterator[list[Job]]:
+        """Yield jobs of what the looks see together, the oldest first, until there is nothing left to try."""
+        while wanted:
+            entries = self._window.entries(wanted)
+            candidates = [entry for look in looks for entry in look.candidates(entries)]
+            if not candidates:
                 return
-
-    def _pages(self, priority: JobPriority, queues: Sequence[str], wanted: int) -> Iterator[list[LaneEntry]]:
-        """Yield the candidates at one priority, those of all queues together, page by page."""
-        readers = [self._read(queue, priority, wanted) for queue in queues]
-        while readers:
-            pages = [(reader, page) for reader in readers if (page := next(reader, None)) is not None]
-            readers = [reader for reader, _ in pages]
-            yield sorted((entry for _, page in pages for entry in page), key=lambda entry: entry.lane_order)
-
-    def _read(self, queue: str, priority: JobPriority, wanted: int) -> Iterator[tuple[LaneEntry, ...]]:
-        """Yield the pages of a queue that hold jobs, shard after shard from a random one."""
-        until = up_to(self._clock())
-        shards = self._table.lanes.pending(queue, priority)
-        first = self._rng.randrange(len(shards))
-        for lane in (*shards[first:], *shards[:first]):
-            start: tuple[str, str] | None = None
-            while True:
-                page = self._table.read_lane(lane, limit=self._page_size(wanted), start=start, until=until)
-                if page.entries:
-                    yield page.entries
-                if page.next is None:
+            candidates.sort(key=lambda entry: entry.lane_order)
+            for wave in waves(self._window.choose(candidates, wanted)):
+                tried = self._try(wave, wish)
+                wanted -= len(tried.jobs)
+                yield tried.jobs
+                if tried.failures:
+                    raise tried.failures[0]
+                if tried.lost:
+                    self._window.lost()
+                    for look in looks:
+                        look.lost(tried.lost)
                     break
-                start = page.next
+            else:
+                self._window.won()
 
-    def _page_size(self, wanted: int) -> int:
-        return min(LARGEST_PAGE, max(PAGE, wanted * self._window.width))
-
-    def _draw(self, candidates: list[LaneEntry], wanted: int) -> list[LaneEntry]:
-        """Take up to `wanted` candidates out of the list: the head, or some within the window."""
-        chosen = self._window.sample(len(candidates), wanted)
-        return [candidates.pop(index) for index in reversed(chosen)][::-1]
-
-    def _try(self, entries: Sequence[LaneEntry], wish: Wish) -> Iterator[list[Job]]:
-        """Yield those jobs of the entries that were taken; then raise what went wrong with the others."""
+    def _try(self, entries: Sequence[LaneEntry], wish: Wish) -> _Tried:
+        """Claim the entries side by side, and remember what is not to be tried again."""
         if len(entries) == 1:
             outcomes = [self._claim_one(entries[0], wish)]
         else:
             with ThreadPoolExecutor(max_workers=len(entries)) as pool:
                 outcomes = list(pool.map(lambda entry: self._claim_one(entry, wish), entries))
-        jobs = [outcome for outcome in outcomes if isinstance(outcome, Job)]
-        failures = [outcome for outcome in outcomes if isinstance(outcome, Unavailable)]
-        self._learn(won=len(jobs), lost=len(outcomes) - len(jobs) - len(failures))
-        yield jobs
-        if failures:
-            raise failures[0]
-
-    def _learn(self, *, won: int, lost: int) -> None:
-        if lost:
-            self._window.lost()
-        elif won:
-            self._window.won()
+        tried = _Tried([], [], [])
+        for entry, outcome in zip(entries, outcomes, strict=True):
+            if isinstance(outcome, Unavailable):
+                tried.failures.append(outcome)
+                continue
+            self._settled.add(entry)
+            if outcome is None:
+                tried.lost.append(entry)
+            else:
+                tried.jobs.append(outcome)
+        return tried
 
     def _claim_one(self, entry: LaneEntry, wish: Wish) -> Job | Unavailable | None:
         hold = self._hold(entry.summary.type, wish)

@@ -1,0 +1,117 @@
+"""How much claimers that meet cost one another: ``python -m tests.dynamodb.contention``."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from threading import Barrier
+from typing import TYPE_CHECKING
+
+from jobqueue.job import Job, JobPriority
+from jobqueue.lifecycle import Backoff
+from jobqueue.queue import JobQueue, NewJob
+from jobqueue.table import JobsTable
+from tests.bench import prices
+from tests.bench.life import ADMIN, JOB_TYPES
+from tests.bench.meter import Meter
+from tests.support.dynamodb_local import connect, running
+from tests.support.tables import create_tables
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+JOBS = 600
+RUNS = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contention:
+    """What one job's claim cost, while others claimed beside.
+
+    Attributes
+    ----------
+    lost : float
+        Writes that came too late.
+    queries, read_units : float
+        Looks at the lane, and what they were billed.
+    dollars : float
+        For a million claims: the reads and the lost writes, without the write that every claim needs.
+    displacement : float
+        By how many places a job was claimed away from its turn.
+    """
+
+    lost: float
+    queries: float
+    read_units: float
+    dollars: float
+    displacement: float
+
+
+def contend(client: DynamoDBClient, claimers: int, *, batch: int = 1, jobs: int = JOBS) -> Contention:
+    """Let claimers empty a lane, each with a queue of its own, as separate processes have it."""
+    name = create_tables(client)["JobsTable"]
+    table = JobsTable(client, name, JOB_TYPES, timedelta(days=7))
+    queues = [open_queue(table, random.Random(number)) for number in range(claimers)]
+    for _ in range(jobs):  # of the highest priority, so that one query is one look
+        queues[0].enqueue(ADMIN, NewJob(type="bench", priority=JobPriority.CRITICAL))
+    start = Barrier(claimers)
+
+    def drain(queue: JobQueue) -> list[Job]:
+        claimed: list[Job] = []
+        start.wait()
+        while found := queue.claim_batch(ADMIN, batch):
+            claimed += found
+        return claimed
+
+    with Meter(client).measure() as bill, ThreadPoolExecutor(max_workers=claimers) as pool:
+        taken = [job for jobs in pool.map(drain, queues) for job in jobs]
+    if len({job.id for job in taken}) != jobs or len(taken) != jobs:
+        raise RuntimeError(f"{jobs} jobs were claimed {len(taken)} times")
+    return Contention(
+        lost=bill.refused / jobs,
+        queries=(bill.calls - bill.refused - jobs) / jobs,
+        read_units=bill.read_units / jobs,
+        dollars=(bill.read_units * prices.READ_UNITS + bill.refused * prices.WRITE_UNITS) / jobs,
+        displacement=displacement(taken),
+    )
+
+
+def open_queue(table: JobsTable, rng: random.Random) -> JobQueue:
+    """Open a queue that draws from `rng`."""
+    return JobQueue(table, JOB_TYPES, backoff=Backoff(base_seconds=5, cap_seconds=900), rng=rng)
+
+
+def displacement(taken: Sequence[Job]) -> float:
+    """Return how far jobs were claimed from their turn, on average."""
+    turns = sorted(taken, key=lambda job: (job.available_at, job.id))
+    turn = {job.id: number for number, job in enumerate(turns)}
+    claimed = sorted(taken, key=lambda job: (job.claimed_at or job.created_at, turn[job.id]))
+    return statistics.mean(abs(turn[job.id] - number) for number, job in enumerate(claimed))
+
+
+def typical(url: str, claimers: int, *, batch: int = 1, jobs: int = JOBS, runs: int = RUNS) -> Contention:
+    """Return the median of some runs, number by number."""
+    outcomes = [contend(connect(url), claimers, batch=batch, jobs=jobs) for _ in range(runs)]
+    return Contention(
+        **{
+            field.name: statistics.median(getattr(outcome, field.name) for outcome in outcomes)
+            for field in fields(Contention)
+        }
+    )
+
+
+def main() -> None:
+    """Print a line for each number of claimers."""
+    with running() as url:
+        for claimers, batch in ((1, 1), (4, 1), (16, 1), (64, 1), (1, 10), (16, 10)):
+            sys.stdout.write(f"{claimers:2} claimers, by {batch:2}: {typical(url, claimers, batch=batch)}\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
