@@ -68,7 +68,8 @@ class Target:
         """
         try:
             parts = urlsplit(url)
-            port = parts.port or _PORTS[parts.scheme]
+            default = _PORTS[parts.scheme]
+            port = parts.port or default
         except (KeyError, ValueError):
             raise WebhookNotAllowed("The URL is not one of http or https.") from None
         if not parts.hostname or "@" in parts.netloc:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import logging
 import socket
 import ssl
 import threading
@@ -18,6 +19,9 @@ from urllib3.exceptions import HTTPError
 from jobqueue.webhooks.addresses import Address
 from jobqueue.webhooks.message import Target
 from jobqueue.webhooks.refusals import NotDelivered
+
+# It would tell the whole URL of a receiver whose headers are not well-formed.
+logging.getLogger("urllib3.connection").disabled = True
 
 _READ_AT_MOST = 16_384
 """Bytes of an answer's body: enough for a receiver to finish writing it. They are thrown away."""
@@ -86,6 +90,7 @@ def send(
             connection = _connect(target, addresses[:_MOST_ADDRESSES], patience, deadline)
             connection.request(method, target.path, body=body or None, headers=headers, preload_content=False)
             response = connection.getresponse()
+            deadline.check()  # to have been cut off looks like an end, also in the middle of the headers
             answer = Answer(status=response.status, retry_after=response.headers.get("retry-after"))
             with suppress(*_FAILURES):
                 response.read(_READ_AT_MOST, decode_content=False)
@@ -101,6 +106,7 @@ class _Deadline:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._done = threading.Event()
+        self._is_over = False
         self._connection: HTTPConnection | None = None
 
     def __enter__(self) -> Self:
@@ -116,9 +122,15 @@ class _Deadline:
         """Watch this connection, and no longer the one before."""
         self._connection = connection
 
+    def check(self) -> None:
+        """Raise `TimeoutError` if the time is over."""
+        if self._is_over:
+            raise TimeoutError
+
     def _watch(self) -> None:
         if self._done.wait(self._seconds):
             return
+        self._is_over = True
         # again and again: a connection that is only being made has nothing yet to be cut off
         while not self._done.wait(_CUT_OFF_EACH):
             if self._connection is not None and self._connection.sock is not None:

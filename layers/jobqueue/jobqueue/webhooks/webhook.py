@@ -95,7 +95,7 @@ class WebhookSender:
         patience: Patience | None = None,
     ) -> None:
         self._secret = secret
-        self._allow_loopback = allow_loopback
+        self.allows_loopback = allow_loopback
         self._clock = clock
         self._resolve = resolve
         self._patience = patience or Patience()
@@ -135,7 +135,7 @@ class WebhookSender:
         )
         headers = all_headers(webhook.headers, kind | signature, target)
         addresses = checked_addresses(
-            target.host, target.port, allow_loopback=self._allow_loopback, resolve=self._resolve
+            target.host, target.port, allow_loopback=self.allows_loopback, resolve=self._resolve
         )
         answer = send(
             target, addresses, method=webhook.method, headers=headers, body=body, patience=self._patience
