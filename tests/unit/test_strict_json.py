@@ -1,0 +1,88 @@
+"""JSON as the API takes and gives it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jobqueue.api import strict_json
+from jobqueue.api.errors import InvalidJson
+from jobqueue.errors import InvalidRequest
+
+text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | text,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(text, values))
+def test_what_is_written_is_read_as_it_was(value: dict[str, Any]) -> None:
+    assert strict_json.loads(strict_json.dumps(value)) == value
+
+
+@given(st.dictionaries(st.text(max_size=5), st.text(), max_size=5))
+def test_whatever_is_written_can_be_sent(value: dict[str, str]) -> None:
+    written = strict_json.dumps(value)
+    written.encode()
+    assert json.loads(written) == value
+
+
+@given(st.text() | st.binary().map(lambda data: data.decode("latin-1")))
+def test_any_text_is_an_object_or_refused(anything: str) -> None:
+    with contextlib.suppress(InvalidJson, InvalidRequest):
+        assert isinstance(strict_json.loads(anything), dict)
+
+
+@pytest.mark.parametrize(
+    "number", ["NaN", "Infinity", "-Infinity", "1e309", "-1e309", "1" * 4301, "-" + "1" * 4300]
+)
+@pytest.mark.parametrize("around", ['{{"a":{}}}', '{{"a":[1,{{"b":{}}}]}}'])
+def test_numbers_that_are_none(number: str, around: str) -> None:
+    with pytest.raises(InvalidJson):
+        strict_json.loads(around.format(number))
+
+
+@pytest.mark.parametrize("number", ["1e308", "-0.0", "5e-324", "1" * 4300, "0.1"])
+def test_numbers_that_are_fine(number: str) -> None:
+    assert strict_json.loads(f'{{"a":{number}}}') == {"a": json.loads(number)}
+
+
+@pytest.mark.parametrize("twice", ['{"a":1,"a":1}', '{"b":{"a":1,"a":2}}', '{"b":[{"a":1,"\\u0061":2}]}'])
+def test_a_member_may_be_there_once(twice: str) -> None:
+    with pytest.raises(InvalidJson):
+        strict_json.loads(twice)
+
+
+@pytest.mark.parametrize("other", ["null", "[]", '"a"', "1", "true", "", " ", "{", "{} {}", "\ufeff{}"])
+def test_only_objects(other: str) -> None:
+    with pytest.raises(InvalidJson):
+        strict_json.loads(other)
+
+
+def test_depth() -> None:
+    def nested(depth: int) -> str:
+        return '{"a":' + "[" * (depth - 1) + "]" * (depth - 1) + "}"
+
+    strict_json.loads(nested(100))
+    for depth in (101, 900, 100_000):
+        with pytest.raises(InvalidRequest) as refused:
+            strict_json.loads(nested(depth))
+        assert [error.code for error in refused.value.errors] == ["too_deep"]
+
+
+def test_many_brackets_are_not_depth() -> None:
+    value: dict[str, Any] = {"a": [[] for _ in range(1000)]}
+    assert strict_json.loads(json.dumps(value)) == value
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_nothing_that_is_no_json_is_written(number: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        strict_json.dumps({"a": number})
