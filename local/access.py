@@ -14,7 +14,7 @@ from local.paths import LIBRARY, ROOT
 from local.stack import Stack
 
 ROLES = ("producer", "worker", "admin")
-SENDER_PARAMETER = "EmailSender"
+SENDER_PARAMETER = "SenderAddress"
 
 
 def create_keys(aws: Aws, stack: Stack, temporary: Path) -> dict[str, str]:

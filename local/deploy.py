@@ -16,6 +16,11 @@ from local.paths import BUILD, CACHE, ROOT, TEMPLATE, WORK
 from local.stack import STACK_NAME
 from local.stop import Stop
 
+ON_A_LAPTOP = {
+    "SenderAddress": "jobqueue@example.com",  # the emulator keeps the emails to itself
+    "WebhookAllowLoopback": "true",  # receivers are on this machine as well
+}
+
 
 class Sam:
     """Runs AWS SAM's command line so that it can reach the emulator and nothing else.
@@ -32,7 +37,7 @@ class Sam:
 
     def __init__(self, endpoint: str, temporary: Path, parameters: Mapping[str, str]) -> None:
         self._temporary = temporary
-        self._parameters = {"Architecture": architecture(), **parameters}
+        self._parameters = {"Architecture": architecture(), **ON_A_LAPTOP, **parameters}
         self._config = temporary / "samconfig.toml"
         self._config.write_text("version = 0.1\n")  # the deployer's own is for their account
         self._environment = without_aws(temporary) | {
