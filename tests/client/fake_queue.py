@@ -153,6 +153,7 @@ class FakeQueue:
             raise Refused(409, "job-not-retryable")
         else:
             job |= {"status": "pending", "retry_count": 0, "available": self.monotonic()}
+            job["finished_at"] = None
         return dict(job)
 
     # -- queues
@@ -185,7 +186,7 @@ class FakeQueue:
     def _retry_many(self, queue: str, body: Json) -> Json:
         if body["status"] not in {"failed", "cancelled"} or not 1 <= body["limit"] <= 100:
             raise Refused(422, "invalid-request")
-        wanted = {"queue": queue, **{name: body[name] for name in ("status", "type") if name in body}}
+        wanted: Json = {"queue": queue, **{name: body[name] for name in ("status", "type") if name in body}}
         found = [job for job in self.jobs.values() if wanted.items() <= job.items()]
         for job in found[: body["limit"]]:
             self._steer(job, "retry")
