@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from jobqueue.authorizer import context
 from tests.support.callers import admin, producer, worker
+from tests.support.events import authorized, http_event
 from tests.support.http import Stack
 
 NOTE = {"type": "note"}
@@ -168,6 +170,12 @@ def test_fault_16_bad_base64_and_bad_utf_8(stack: Stack, body: str) -> None:
 
 def test_fault_16_a_body_that_no_utf_8_can_carry(stack: Stack) -> None:
     answer = stack.call("enqueue_job", caller=producer(), body='{"type":"note","payload":{"a":"\ud83d"}}')
+    assert (answer.status, answer.problem) == (400, "invalid-json")
+
+
+def test_a_body_that_is_no_text(stack: Stack) -> None:
+    event = authorized({**http_event("enqueue_job"), "body": {"type": "note"}}, context(producer()))
+    answer = stack.send("enqueue_job", event)
     assert (answer.status, answer.problem) == (400, "invalid-json")
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 from jobqueue.authorizer import context as authorizer_context
+from jobqueue.errors import Unauthenticated
 from jobqueue.keys import create_key
 from jobqueue.principal import Role
 from tests.support.callers import admin, producer, worker
@@ -136,6 +138,15 @@ def test_fault_18_a_remembered_answer_of_the_authorizer_gives_no_other_right(sta
     answer = stack.send("claim_job", remembered)
     assert (answer.status, answer.problem) == (403, "role-not-allowed")
     assert stack.call("claim_job", caller=key).status == 403
+
+
+def test_nothing_is_left_of_the_caller_before(stack: Stack) -> None:
+    app = import_module("functions.get_job.app").app
+    stack.call("get_job", stack.enqueue(), caller=admin())
+    assert app.caller == admin()
+    stack.send("get_job", http_event("get_job", "job_nope"))
+    with pytest.raises(Unauthenticated):
+        _ = app.caller
 
 
 def test_an_api_key_opens_the_door(stack: Stack) -> None:
