@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import base64
 import hashlib
 import os
@@ -13,11 +14,13 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import boto3
+import pytest
 from botocore.config import Config
 
 from jobqueue.dynamodb import CONFIG
@@ -71,6 +74,23 @@ def running() -> Iterator[str]:
     ):
         _wait(server, port)
         yield f"http://127.0.0.1:{port}"
+
+
+@cache
+def for_tests() -> str:
+    """Run the server once for all tests of this process, and tell its URL.
+
+    Where it is not available the test is skipped; under ``CI=true`` it fails, so that nothing goes untested.
+    """
+    server = ExitStack()
+    try:
+        url = server.enter_context(running())
+    except NotAvailable as reason:
+        if os.environ.get("CI") == "true":
+            pytest.fail(str(reason))
+        pytest.skip(str(reason))
+    atexit.register(server.close)
+    return url
 
 
 def connect(url: str, database: str | None = None, config: Config = CONFIG) -> DynamoDBClient:

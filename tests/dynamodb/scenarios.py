@@ -1,0 +1,137 @@
+"""Every call of the queue that writes, with what must be there before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from jobqueue.errors import JobNotRetryable
+from jobqueue.job import Job
+from jobqueue.queue import NewJob
+from jobqueue.rescue import Found
+from tests.support.workshop import MAILER, OPS, PRINTER, SHOP, Workshop
+
+Prepare: TypeAlias = Callable[[Workshop], Any]
+Call: TypeAlias = Callable[[Workshop, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One call.
+
+    Attributes
+    ----------
+    name : str
+        What it is.
+    prepare : callable
+        Brings a job to where the call finds it.
+    call : callable
+        Calls, with what `prepare` returned.
+    again : object
+        What the call answers when it is made again after it landed unheard: the first answer (`SAME`), an
+        error, or None for no job. `ANOTHER` is a second job.
+    unsure : object
+        What it answers if the SDK repeated a write that had landed.
+    """
+
+    name: str
+    prepare: Prepare
+    call: Call
+    again: Any = "same"
+    unsure: Any = "same"
+
+    def __str__(self) -> str:
+        """Return its name, for the ids of tests."""
+        return self.name
+
+
+SAME = "same"
+ANOTHER = "another"
+GONE = [(Found.GONE, None)]
+"""A rescuer leaves no mark on a job, so it takes its own write for that of another one."""
+
+
+def _running(workshop: Workshop) -> Job:
+    """Claim a job whose type knows no backoff, so that no chance is in what follows a failure."""
+    return workshop.running(type="eager")
+
+
+def _lost(workshop: Workshop) -> Job:
+    job = _running(workshop)
+    workshop.lose_lease()
+    return job
+
+
+def _lost_for_good(workshop: Workshop) -> Job:
+    job = workshop.running(max_retries=0)
+    workshop.lose_lease()
+    return job
+
+
+def _asked_to_cancel(workshop: Workshop) -> Job:
+    job = workshop.running()
+    workshop.queue.cancel(OPS, job.id)
+    return job
+
+
+def _failed(workshop: Workshop) -> Job:
+    job = workshop.running(max_retries=0)
+    return workshop.queue.fail(MAILER, job.id, error="no such host")
+
+
+def _extended(workshop: Workshop) -> Job:
+    job = workshop.running()
+    workshop.queue.extend(MAILER, job.id, lease_seconds=3600)
+    workshop.lose_lease()
+    return job
+
+
+def _rescue(workshop: Workshop, _: Job) -> Any:
+    workshop.found.clear()
+    workshop.rescuer.run()
+    return list(workshop.found)
+
+
+def _fail(workshop: Workshop, job: Job) -> Job:
+    return workshop.queue.fail(MAILER, job.id, lease_token=job.lease_token, error="timed out")
+
+
+def _complete(workshop: Workshop, job: Job) -> Job:
+    return workshop.queue.complete(MAILER, job.id, lease_token=job.lease_token, result={"sent": 1})
+
+
+KEYED = NewJob(type="note", payload={"to": "a"}, idempotency_key="order-7")
+
+SCENARIOS = (
+    Scenario("enqueue", lambda _: None, lambda w, _: w.enqueue(), ANOTHER),
+    Scenario("enqueue with a key", lambda _: None, lambda w, _: w.queue.enqueue(SHOP, KEYED).job),
+    Scenario("claim", Workshop.enqueue, lambda w, _: w.queue.claim(MAILER), None),
+    Scenario("take over", _lost, lambda w, _: w.queue.claim(PRINTER), None),
+    Scenario("complete", Workshop.running, _complete),
+    Scenario("complete, no token", Workshop.running, lambda w, job: w.queue.complete(MAILER, job.id)),
+    Scenario("fail", _running, _fail),
+    Scenario("fail, no retries left", lambda w: w.running(max_retries=0), _fail),
+    Scenario("fail, asked to cancel", _asked_to_cancel, _fail),
+    Scenario(
+        "release",
+        Workshop.running,
+        lambda w, job: w.queue.release(MAILER, job.id, lease_token=job.lease_token),
+    ),
+    Scenario(
+        "extend",
+        Workshop.running,
+        lambda w, job: w.queue.extend(MAILER, job.id, lease_token=job.lease_token, lease_seconds=90),
+    ),
+    Scenario(
+        "extend, no shorter, with progress",
+        Workshop.running,
+        lambda w, job: w.queue.extend(MAILER, job.id, lease_seconds=5, progress=[1]),
+    ),
+    Scenario("cancel a waiting job", Workshop.enqueue, lambda w, job: w.queue.cancel(OPS, job.id)),
+    Scenario("cancel a running job", Workshop.running, lambda w, job: w.queue.cancel(OPS, job.id)),
+    Scenario("retry", _failed, lambda w, job: w.queue.retry(OPS, job.id), JobNotRetryable),
+    Scenario("rescue", _lost, _rescue, [], GONE),
+    Scenario("rescue, no retries left", _lost_for_good, _rescue, [], GONE),
+    Scenario("file an extended lease anew", _extended, _rescue, []),
+)

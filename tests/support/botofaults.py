@@ -1,0 +1,213 @@
+"""Faults between the SDK and DynamoDB: lost requests and replies, throttling, errors, a stale index.
+
+They are put where a request leaves the SDK, so that everything above is real: its retries, its errors, and
+what the queue makes of them. Works on moto and on DynamoDB Local alike.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from typing import TYPE_CHECKING, Any, cast
+from unittest.mock import patch
+
+from botocore.awsrequest import AWSResponse
+from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
+from botocore.retries.standard import ExponentialBackoff
+from moto.core.models import botocore_stubber
+
+from tests.support.indexhistory import IndexHistory
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem"})
+_PREFIX = "com.amazonaws.dynamodb.v20120810#"
+
+
+class Fault(Enum):
+    """What happens to one request.
+
+    Attributes
+    ----------
+    lands : bool
+        Whether DynamoDB carries it out.
+    """
+
+    lands: bool
+
+    THROTTLED = "throttled", False
+    BROKEN = "broken", False
+    UNREACHED = "unreached", False
+    LOST_REQUEST = "lost request", False
+    LOST_REPLY = "lost reply", True
+    BROKEN_REPLY = "broken reply", True
+
+    def __new__(cls, label: str, lands: bool) -> Fault:
+        """Make a member of its name."""
+        member = object.__new__(cls)
+        member._value_ = label
+        member.lands = lands
+        return member
+
+
+Choose = Callable[[int, str], Fault | None]
+"""Says what happens to a request, by its number within the block and its operation."""
+
+
+class Faults:
+    """Stands between one client and DynamoDB.
+
+    Parameters
+    ----------
+    client : DynamoDB client
+        Whose requests are counted, lost, refused or answered from the past.
+    """
+
+    def __init__(self, client: DynamoDBClient) -> None:
+        self._client = client
+        self._lock = threading.Lock()
+        self._choose: Choose = _never
+        self._number = 0
+        self._injected: Counter[Fault] = Counter()
+        self._history: IndexHistory | None = None
+        self._lag: Callable[[], int] = int
+        events: Any = client.meta.events
+        events.register_first("before-send.dynamodb", self._send)
+
+    @contextmanager
+    def on_request(self, number: int, fault: Fault, *, times: int | None = 1) -> Iterator[Counter[Fault]]:
+        """Let a fault meet the request `number` of the block, counted from 0, and those that follow it.
+
+        Parameters
+        ----------
+        number : int
+            The SDK's repetitions count as requests of their own.
+        fault : Fault
+            What happens.
+        times : int or None
+            To how many requests; None to all of the rest.
+        """
+        last = None if times is None else number + times
+
+        def choose(at: int, _: str) -> Fault | None:
+            return fault if at >= number and (last is None or at < last) else None
+
+        with self._choosing(choose) as injected:
+            yield injected
+
+    @contextmanager
+    def on(self, operation: str, fault: Fault, *, times: int | None = 1) -> Iterator[Counter[Fault]]:
+        """Let a fault meet the first requests of an operation; None for `times` means all."""
+        left = [times]
+
+        def choose(_: int, wanted: str) -> Fault | None:
+            if wanted != operation or left[0] == 0:
+                return None
+            if left[0] is not None:
+                left[0] -= 1
+            return fault
+
+        with self._choosing(choose) as injected:
+            yield injected
+
+    @contextmanager
+    def at_random(
+        self, share: float, rng: random.Random, faults: Sequence[Fault] = tuple(Fault)
+    ) -> Iterator[Counter[Fault]]:
+        """Let one of `faults` meet a request with the probability `share`."""
+
+        def choose(_: int, __: str) -> Fault | None:
+            return rng.choice(faults) if rng.random() < share else None
+
+        with self._choosing(choose) as injected:
+            yield injected
+
+    @contextmanager
+    def stale_index(self, lag: Callable[[], int]) -> Iterator[IndexHistory]:
+        """Answer queries of the index with the state of `lag()` writes ago.
+
+        Only what is written inside the block is known, so the index must be empty when it begins.
+        """
+        self._history, self._lag = IndexHistory(), lag
+        try:
+            yield self._history
+        finally:
+            self._history = None
+
+    @contextmanager
+    def counted(self) -> Iterator[Callable[[], int]]:
+        """Count the requests of a block."""
+        with self._choosing(_never):
+            yield lambda: self._number
+
+    @contextmanager
+    def _choosing(self, choose: Choose) -> Iterator[Counter[Fault]]:
+        self._number, self._choose, self._injected = 0, choose, Counter()
+        # the SDK decides as ever whether to try again; only the wait is left out
+        with patch.object(ExponentialBackoff, "delay_amount", return_value=0):
+            try:
+                yield self._injected
+            finally:
+                self._choose = _never
+
+    def _send(self, request: Any, event_name: str, **_: Any) -> AWSResponse | None:
+        operation = event_name.rpartition(".")[2]
+        with self._lock:
+            fault = self._choose(self._number, operation)
+            self._number += 1
+            if fault is not None:
+                self._injected[fault] += 1
+        if fault is None and self._history is None:
+            return None
+        if fault is None or fault.lands:
+            reply = self._deliver(request, operation, event_name)
+            if fault is None:
+                return reply
+        return _outcome(fault, request)
+
+    def _deliver(self, request: Any, operation: str, event_name: str) -> AWSResponse:
+        """Let DynamoDB carry the request out, or answer it from the past of the index."""
+        history = self._history
+        body = json.loads(request.body)
+        if history is not None and operation == "Query" and (lag := self._lag()):
+            return _response(request, 200, history.query(body, lag))
+        reply = botocore_stubber(request=request, event_name=event_name)
+        if reply is None:
+            http: Any = self._client
+            reply = http._endpoint.http_session.send(request)
+        if history is not None and operation in WRITES and reply.status_code == 200:
+            history.record(body, json.loads(reply.content))
+        return reply
+
+
+def _never(_: int, __: str) -> None:
+    return None
+
+
+def _outcome(fault: Fault, request: Any) -> AWSResponse:
+    match fault:
+        case Fault.THROTTLED:
+            return _refusal(request, 400, "ThrottlingException")
+        case Fault.BROKEN | Fault.BROKEN_REPLY:
+            return _refusal(request, 500, "InternalServerError")
+        case Fault.UNREACHED:
+            raise ConnectTimeoutError(endpoint_url=request.url)
+        case _:
+            raise ReadTimeoutError(endpoint_url=request.url)
+
+
+def _refusal(request: Any, status: int, code: str) -> AWSResponse:
+    return _response(request, status, {"__type": _PREFIX + code, "message": "injected"})
+
+
+def _response(request: Any, status: int, answer: Any) -> AWSResponse:
+    headers: Any = {"content-type": "application/x-amz-json-1.0"}
+    response: Any = AWSResponse(request.url, status, headers, None)
+    response._content = json.dumps(answer).encode()
+    return cast(AWSResponse, response)
