@@ -154,7 +154,7 @@ def _entries(
     table: JobsTable, lane: _Lane, start: tuple[str, str] | None, size: int, now: datetime
 ) -> Iterator[LaneEntry]:
     # TTL deletes late: what is past its retention counts as absent, and DynamoDB refuses to start there
-    since = up_to(now - table.retention) if lane.status.is_finished else None
+    since = up_to(table.last_expired(now)) if lane.status.is_finished else None
     while start is None or since is None or start[0] > since:
         page = table.read_lane(
             lane.name, limit=size, start=start, since=since, newest_first=lane.status.is_finished

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 INDEX = "lanes"
 KEPT_FAILURES = 5
 KEPT_MARKS = 8
+"""Complete appends its own without having read the others; no change follows that could need more."""
 
 # Conditions. Each also implies that the item exists, but for the first.
 IS_NEW = "attribute_not_exists(#id)"
@@ -109,6 +110,11 @@ class JobsTable:
         self._name = name
         self.lanes = Lanes(job_types)
         self.retention = retention
+
+    def last_expired(self, now: datetime) -> datetime:
+        """Return by when a job must have finished to be past its retention, as `expires_at` would tell."""
+        # expires_at is the next whole second, and that second must be over
+        return now.replace(microsecond=0) - timedelta(seconds=1) - self.retention
 
     def get(self, job_id: str, now: datetime) -> StoredJob | None:
         """Read a job, consistently; None if there is none or it is past its retention."""
