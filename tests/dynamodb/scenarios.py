@@ -52,35 +52,35 @@ GONE = [(Found.GONE, None)]
 """A rescuer leaves no mark on a job, so it takes its own write for that of another one."""
 
 
-def _running(workshop: Workshop) -> Job:
+def running(workshop: Workshop) -> Job:
     """Claim a job whose type knows no backoff, so that no chance is in what follows a failure."""
     return workshop.running(type="eager")
 
 
-def _lost(workshop: Workshop) -> Job:
-    job = _running(workshop)
+def lost(workshop: Workshop) -> Job:
+    job = running(workshop)
     workshop.lose_lease()
     return job
 
 
-def _lost_for_good(workshop: Workshop) -> Job:
+def lost_for_good(workshop: Workshop) -> Job:
     job = workshop.running(max_retries=0)
     workshop.lose_lease()
     return job
 
 
-def _asked_to_cancel(workshop: Workshop) -> Job:
+def asked_to_cancel(workshop: Workshop) -> Job:
     job = workshop.running()
     workshop.queue.cancel(OPS, job.id)
     return job
 
 
-def _failed(workshop: Workshop) -> Job:
+def failed(workshop: Workshop) -> Job:
     job = workshop.running(max_retries=0)
     return workshop.queue.fail(MAILER, job.id, error="no such host")
 
 
-def _extended(workshop: Workshop) -> Job:
+def extended(workshop: Workshop) -> Job:
     job = workshop.running()
     workshop.queue.extend(MAILER, job.id, lease_seconds=3600)
     workshop.lose_lease()
@@ -107,12 +107,12 @@ SCENARIOS = (
     Scenario("enqueue", lambda _: None, lambda w, _: w.enqueue(), ANOTHER),
     Scenario("enqueue with a key", lambda _: None, lambda w, _: w.queue.enqueue(SHOP, KEYED).job),
     Scenario("claim", Workshop.enqueue, lambda w, _: w.queue.claim(MAILER), None),
-    Scenario("take over", _lost, lambda w, _: w.queue.claim(PRINTER), None),
+    Scenario("take over", lost, lambda w, _: w.queue.claim(PRINTER), None),
     Scenario("complete", Workshop.running, _complete),
     Scenario("complete, no token", Workshop.running, lambda w, job: w.queue.complete(MAILER, job.id)),
-    Scenario("fail", _running, _fail),
+    Scenario("fail", running, _fail),
     Scenario("fail, no retries left", lambda w: w.running(max_retries=0), _fail),
-    Scenario("fail, asked to cancel", _asked_to_cancel, _fail),
+    Scenario("fail, asked to cancel", asked_to_cancel, _fail),
     Scenario(
         "release",
         Workshop.running,
@@ -130,8 +130,8 @@ SCENARIOS = (
     ),
     Scenario("cancel a waiting job", Workshop.enqueue, lambda w, job: w.queue.cancel(OPS, job.id)),
     Scenario("cancel a running job", Workshop.running, lambda w, job: w.queue.cancel(OPS, job.id)),
-    Scenario("retry", _failed, lambda w, job: w.queue.retry(OPS, job.id), JobNotRetryable),
-    Scenario("rescue", _lost, _rescue, [], GONE),
-    Scenario("rescue, no retries left", _lost_for_good, _rescue, [], GONE),
-    Scenario("file an extended lease anew", _extended, _rescue, []),
+    Scenario("retry", failed, lambda w, job: w.queue.retry(OPS, job.id), JobNotRetryable),
+    Scenario("rescue", lost, _rescue, [], GONE),
+    Scenario("rescue, no retries left", lost_for_good, _rescue, [], GONE),
+    Scenario("file an extended lease anew", extended, _rescue, []),
 )
