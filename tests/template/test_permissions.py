@@ -39,7 +39,7 @@ GRANTS: dict[str, set[Grant]] = {
         ("dynamodb:GetShardIterator", "JobsTable.StreamArn"),
         ("dynamodb:ListStreams", "${JobsTable.Arn}/stream/*"),
         ("lambda:InvokeFunction", "WorkJobsFunction.Arn"),
-        ("secretsmanager:GetSecretValue", "WebhookSecret"),
+        ("secretsmanager:GetSecretValue", "WebhookSecret.Id"),
         ("ses:SendEmail", f"{IDENTITY}${{SenderAddress}}"),
         ("ses:SendEmail", f"{IDENTITY}${{Domain}}"),
     },
