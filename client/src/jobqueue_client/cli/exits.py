@@ -56,5 +56,5 @@ def explain(error: ClientError) -> str:
     """Return what to tell a person about `error`. May hold whatever the API said, so show it as text."""
     # the gateway answers so, in one word, before the API has seen the request
     if error.problem is None and isinstance(error, Unauthorized | Forbidden):
-        return f"{error} The key may be wrong, revoked or expired."
+        return f"{error} (the key may be wrong, revoked or expired)"
     return str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 
 import click
@@ -105,12 +106,11 @@ def retry_all(
         raise
     members = {"queue": name, "retried": bulk.retried, "skipped": bulk.skipped, "more": bulk.more}
     session.show(members, f"Retried {bulk.counted()} of queue {name}.")
-    if bulk.more and bulk.retried < (limit or 0):
-        session.note("There are more, and the API does not get to them now. Run it again.")
-    elif bulk.more:
-        session.note("There are more.")
     if bulk.is_stuck:
+        complain("There are more, and the API does not get to them now. Run it again.")
         end(ExitCode.UNAVAILABLE)
+    if bulk.more:
+        session.note("There are more.")
 
 
 def _how_many(session: Session, name: str, status: str) -> int:
@@ -125,6 +125,11 @@ def _make_sure(session: Session, question: str, yes: bool) -> None:
         return
     if not session.can_ask():
         raise click.UsageError("There is nobody to ask whether you are sure: add --yes.")
-    if not click.confirm(question, err=True):
+    # click's own question leaves a blank on standard output
+    click.echo(f"{question} [y/N] ", nl=False, err=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        raise EOFError
+    if answer.strip().lower() not in {"y", "yes"}:
         session.note("Nothing was retried.")
         end(ExitCode.REFUSED)

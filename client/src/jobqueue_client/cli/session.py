@@ -111,7 +111,8 @@ class Session:
             self.out.print(told, soft_wrap=isinstance(told, str))
         # the last column of a table is filled up with blanks, which nobody wants in a file
         for line in captured.get().splitlines():
-            click.echo(line.rstrip())
+            # colours are here only by FORCE_COLOR, and click would take them out again
+            click.echo(line.rstrip(), color=True)
 
     def note(self, text: str) -> None:
         """Tell a person something that is not the answer."""
