@@ -143,11 +143,27 @@ def test_waiting_ends_with_the_job(
     assert (ended.told[0]["status"], ended.told[0]["result"]) == (status, {"ok": 1})
 
 
-def test_waiting_has_an_end(jobqueue: CommandLine, clock: InstantClock) -> None:
+def test_waiting_has_an_end(api: FakeApi, jobqueue: CommandLine, clock: InstantClock) -> None:
     outcome = jobqueue("enqueue", "greet", "--wait", "--timeout", "1m")
     assert (outcome.code, outcome.out) == (7, "")
-    assert "did not finish within 60 seconds" in outcome.err
+    (job_id,) = api.jobs
+    assert outcome.err.splitlines() == [
+        f"{job_id} goes on without being waited for.",
+        f"jobqueue: Job {job_id} did not finish within 60 seconds.",
+    ]
     assert sum(clock.sleeps) == 60.0
+
+
+def test_ctrl_c_while_waiting_says_which_job_it_was(
+    api: FakeApi, jobqueue: CommandLine, clock: InstantClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(clock, "sleep", interrupt)
+    outcome = jobqueue("enqueue", "greet", "--wait", "--json")
+    assert (outcome.code, outcome.out) == (130, "")
+    assert outcome.err.strip() == f"{next(iter(api.jobs))} goes on without being waited for."
 
 
 def test_each_line_becomes_a_job(api: FakeApi, jobqueue: CommandLine) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import click
-from rich.progress import SpinnerColumn, TextColumn
 
 from jobqueue_client.errors import ClientError, Unavailable
 from jobqueue_client.jobs import Job
@@ -94,13 +93,11 @@ def _gather(session: Session, pages: Iterator[tuple[Sequence[Job], bool]]) -> tu
     """Return all jobs at once, since a table has to know how wide they are."""
     jobs: list[Job] = []
     more = False
-    columns = (SpinnerColumn(), TextColumn("{task.completed} jobs"))
-    with session.progress(*columns) as progress:
-        task = progress.add_task("")
+    with session.progress("Listing jobs") as progress:
         for page, has_next in pages:
             more = has_next
             jobs.extend(page)
-            progress.update(task, completed=len(jobs))
+            progress(len(jobs))
     return jobs, more
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from jobqueue_client.errors import ClientError, Unavailable
 from jobqueue_client.jobs import Enqueued, Job, JsonObject, NewJob
@@ -86,9 +85,13 @@ def _enqueue(session: Session, job_type: str, payload: str | None, members: dict
 
 
 def _wait(session: Session, job: Job, timeout: int | None) -> None:
-    with session.progress(SpinnerColumn(), TextColumn("{task.description}", markup=False)) as progress:
-        progress.add_task(plain(f"Waiting for {job.id}"))
-        ended = session.client.wait(job.id, timeout)
+    try:
+        with session.progress(plain(f"Waiting for {job.id}")):
+            ended = session.client.wait(job.id, timeout)
+    except (KeyboardInterrupt, ClientError):
+        # the one thing that the caller cannot find out any more
+        click.echo(plain(f"{job.id} goes on without being waited for."), err=True)
+        raise
     session.show(job_members(ended), tables.job_details(ended, session.client.clock.wall()))
     if ended.status != "completed":
         end(ExitCode.NOT_COMPLETED)
@@ -112,16 +115,14 @@ def _enqueue_lines(session: Session, job_type: str, given: str, members: dict[st
         (number, _new_job(job_type, payload, number, members)) for number, payload in read_payloads(given)
     ]
     tally = _Tally()
-    columns = (TextColumn("Enqueueing"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
-        with session.progress(*columns) as progress:
-            task = progress.add_task("", total=len(jobs))
+        with session.progress("Enqueueing", len(jobs)) as progress:
             for start in range(0, len(jobs), _CALL):
                 chunk = jobs[start : start + _CALL]
                 results = session.client.enqueue_many(new for _, new in chunk)
                 for (number, _), result in zip(chunk, results, strict=True):
                     _count(session, tally, number, result, has_key=members["idempotency_key"] is not None)
-                progress.advance(task, len(chunk))
+                progress(start + len(chunk))
     except (KeyboardInterrupt, ClientError):
         session.note(f"Stopped early: {tally}")
         raise

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 
 from jobqueue_client.errors import ClientError, QueueNotFound, Unavailable
 from jobqueue_client.queues import Queue
@@ -95,12 +94,10 @@ def retry_all(
     _make_sure(session, f"Retry the {status} jobs of queue {name} ({total:,} of all types now)?", yes)
     bulk = BulkRetry(session.client, name, job_type=job_type, status=status, most=limit or max(total, STEP))
     bar_total = None if job_type else min(total, limit or total)
-    columns = (TextColumn("Retrying"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     try:
-        with session.progress(*columns) as bar:
-            task = bar.add_task("", total=bar_total)
+        with session.progress("Retrying", bar_total) as progress:
             for retried in bulk.run():
-                bar.update(task, completed=retried)
+                progress(retried)
     except (KeyboardInterrupt, ClientError):
         session.note(f"Stopped after {bulk.counted()}.")
         raise

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
 import click
 from rich.console import Console, RenderableType
-from rich.progress import Progress, ProgressColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from jobqueue_client.client import Client
 
@@ -119,16 +128,32 @@ class Session:
         if not self.as_json:
             click.echo(plain(text), err=True)
 
-    def progress(self, *columns: ProgressColumn) -> Progress:
-        """Return a progress bar, which only a terminal shows."""
-        return Progress(
-            *columns,
+    @contextmanager
+    def progress(self, what: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+        """Show on a terminal how much is done, and return what is told it.
+
+        Parameters
+        ----------
+        what : str
+            What is done; a constant of ours, or written by `plain`.
+        total : int, optional
+            How much there is to do, where that is known.
+        """
+        if not self.err.is_live:
+            yield lambda _: None
+            return
+        told = TextColumn("{task.description}", markup=False)
+        known = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        unknown = (TextColumn("{task.fields[count]}"), TimeElapsedColumn())
+        with Progress(
+            *(SpinnerColumn(), told, *(unknown if total is None else known)),
             console=self.err,
             transient=True,
-            disable=not self.err.is_live,
             # what goes into a pipe must not be drawn above the bar
             redirect_stdout=sys.stdout.isatty(),
-        )
+        ) as bar:
+            task = bar.add_task(what, total=total, count="")
+            yield lambda done: bar.update(task, completed=done, count=f"{done:,}")
 
 
 def complain(text: str) -> None:
