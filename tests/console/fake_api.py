@@ -20,9 +20,9 @@ from tests.console.jobs_in_memory import FINISHED, STATUSES, Jobs, Json
 STAGE = "/_aws/execute-api/a1b2c3d4e5/$default"
 ADMIN, PRODUCER, WORKER, OTHER = "jq_admin", "jq_producer", "jq_worker", "jq_other"
 SUMMARY = (
-    "id type queue priority status retry_count max_retries available_at created_by created_at worker_id claimed_at "
-    "finished_at"
-).split()
+    *("id", "type", "queue", "priority", "status", "retry_count", "max_retries", "available_at"),
+    *("created_by", "created_at", "worker_id", "claimed_at", "finished_at"),
+)
 BRIEF = [*SUMMARY, "updated_at", "lease_expires_at", "cancel_requested", "progress"]
 JSON, PROBLEM = "application/json", "application/problem+json"
 
@@ -85,13 +85,7 @@ class FakeApi(Jobs):
                 return refusal.status, refusal.body
 
     def _answer(self, method: str, target: str, authorization: str | None, body: Json) -> Json:
-        if self.faults:
-            raise Refused(self.faults.pop(0), None, "Service Unavailable")
-        if authorization is None:
-            raise Refused(401, None, "Unauthorized")
-        key = authorization.removeprefix("Bearer ")
-        if key not in {ADMIN, PRODUCER, WORKER, OTHER} - self.revoked:
-            raise Refused(403, None, "Forbidden")
+        key = self._allowed(authorization)
         path, _, query = target.partition("?")
         match method, *path.strip("/").split("/"):
             case "GET", "queues":
@@ -105,6 +99,16 @@ class FakeApi(Jobs):
             case "POST", "queues", name, verb:
                 return self._steered(name, verb, body, key)
         raise Refused(404, None, "Not Found")
+
+    def _allowed(self, authorization: str | None) -> str:
+        if self.faults:
+            raise Refused(self.faults.pop(0), None, "Service Unavailable")
+        if authorization is None:
+            raise Refused(401, None, "Unauthorized")
+        key = authorization.removeprefix("Bearer ")
+        if key not in {ADMIN, PRODUCER, WORKER, OTHER} - self.revoked:
+            raise Refused(403, None, "Forbidden")
+        return key
 
     def _job(self, job_id: str) -> Json:
         job = self.by_id.get(unquote(job_id))
@@ -136,7 +140,10 @@ class FakeApi(Jobs):
         start = int(base64.b64decode(query["cursor"])) if "cursor" in query else 0
         end = start + limit
         cursor = base64.b64encode(str(end).encode()).decode() if end < len(jobs) else None
-        return {"jobs": [{name: job[name] for name in SUMMARY} for job in jobs[start:end]], "next_cursor": cursor}
+        return {
+            "jobs": [{name: job[name] for name in SUMMARY} for job in jobs[start:end]],
+            "next_cursor": cursor,
+        }
 
     def _changed(self, job: Json, verb: str, key: str) -> Json:
         if verb == "retry":
@@ -202,7 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *arguments: object) -> None:  # the name is the base class's
+    def log_request(self, *_: object) -> None:
         """Say nothing."""
 
 

@@ -42,7 +42,9 @@ class Jobs:
     def __post_init__(self) -> None:
         self._numbers = itertools.count(1)
 
-    def add(self, job_type: str = "email", *, status: str = "pending", age: float = 30, **members: Any) -> str:
+    def add(
+        self, job_type: str = "email", *, status: str = "pending", age: float = 30, **members: Any
+    ) -> str:
         """Put a job in that was created `age` seconds ago, and return its id."""
         new = job_id(next(self._numbers))
         began = status != "pending"
@@ -125,7 +127,13 @@ class Jobs:
 
     def complete(self, job: Json) -> None:
         """End a running job well."""
-        job.update(status="completed", finished_at=ago(0), updated_at=ago(0), lease_expires_at=None, result={"sent": True})
+        job.update(
+            status="completed",
+            finished_at=ago(0),
+            updated_at=ago(0),
+            lease_expires_at=None,
+            result={"sent": True},
+        )
 
     def fail(self, job: Json, error: str) -> None:
         """End a running job badly, its retries spent."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from tests.console.fake_api import FakeApi
-from tests.console.jobs_in_memory import ago
+from tests.console.jobs_in_memory import Json, ago
 
 QUEUES = ("default", "emails", "reports", "webhooks")
 TYPES = ("email", "webhook", "report", "thumbnail", "invoice")
@@ -15,7 +15,7 @@ WORKERS = ("key:fleet-a", "key:fleet-b", "internal:work_jobs")
 CAUSES = (
     "HTTP 503 from https://hooks.partner.example/orders",
     "connect timed out after 10 s: hooks.partner.example:443",
-    "HTTP 500 from https://hooks.partner.example/orders: upstream connect error or disconnect/reset before headers",
+    "HTTP 500 from https://hooks.partner.example/orders: upstream connect error or disconnect/reset",
 )
 
 
@@ -60,7 +60,7 @@ def failing() -> FakeApi:
 def add(api: FakeApi, dice: random.Random, status: str, age: float, queues: tuple[str, ...] = QUEUES) -> None:
     """Put in a job of any type that lives in `queues`."""
     job_type = dice.choice([one for one in TYPES if HOMES.get(one, "default") in queues])
-    more = {}
+    more: Json = {}
     if status == "failed":
         more["error"] = dice.choice(CAUSES)
         more["errors"] = [{"error": more["error"], "failed_at": ago(age / 2), "worker_id": WORKERS[0]}]
@@ -84,20 +84,31 @@ def told(api: FakeApi) -> str:
             for number, (cause, then) in enumerate(zip(causes, failed_at, strict=True))
         ]
         job |= {
-            "created_at": ago(185), "available_at": ago(14.1), "claimed_at": ago(13.9), "finished_at": ago(12.6),
-            "updated_at": ago(12.6), "error": CAUSES[2], "type": "webhook", "worker_id": WORKERS[1],
+            "created_at": ago(185),
+            "available_at": ago(14.1),
+            "claimed_at": ago(13.9),
+            "finished_at": ago(12.6),
+            "updated_at": ago(12.6),
+            "error": CAUSES[2],
+            "type": "webhook",
+            "worker_id": WORKERS[1],
             "idempotency_key": "order-20418/shipped",
             "payload": {
                 "url": "https://hooks.partner.example/orders",
                 "method": "POST",
                 "headers": {"content-type": "application/json"},
-                "body": {"order": 20418, "state": "shipped", "items": [{"sku": "A-113", "count": 2}], "gift": False},
+                "body": {
+                    "order": 20418,
+                    "state": "shipped",
+                    "items": [{"sku": "A-113", "count": 2}],
+                    "gift": False,
+                },
             },
         }
     return str(job["id"])
 
 
-def work(api: FakeApi, dice: random.Random = random.Random(3)) -> None:
+def work(api: FakeApi, dice: random.Random) -> None:
     """Let the workers work for a moment."""
     with api.lock:
         for job in api.in_order("running"):

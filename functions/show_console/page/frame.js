@@ -35,7 +35,7 @@ function headerView() {
   const page = (view, href, text) =>
     h("a", { href, "aria-current": state.route.view === view ? "page" : null }, text);
   return h(
-    "header", { key: "header", class: "bar" },
+    "header", { key: "header", class: "top" },
     h("a", { class: "brand", href: "#/queues" }, logo(), h("span", null, "jobqueue")),
     h("nav", { class: "pages", "aria-label": "Views" }, page("queues", "#/queues", "Queues"), page("jobs", "#/jobs", "Jobs")),
     h("form", { class: "find", role: "search", onsubmit: find },

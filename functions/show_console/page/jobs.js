@@ -76,7 +76,7 @@ const JOB_COLUMNS = ["Status", "Type", "Id", "Queue", "Priority", "Retries", "Wh
 function listView(filter) {
   const { list } = state;
   if (list === null) return skeleton(10);
-  if (list.jobs.length === 0) return [nothingListed(filter, list), pager(list)];
+  if (list.jobs.length === 0) return [nothingListed(filter, list), (list.next || state.pages.number > 0) && pager(list)].filter(Boolean);
   const heads = [...JOB_COLUMNS.map((name) => h("th", { scope: "col", role: "columnheader", class: name.toLowerCase() }, name)),
     h("th", { scope: "col", role: "columnheader", class: "buttons" }, h("span", { class: "unseen" }, "Actions"))];
   return [
@@ -97,16 +97,21 @@ function jobRow(job) {
   return h(
     "tr", { key: job.id, role: "row", onclick: (event) => follow(event, job) },
     cell("Status", statusOf(job)),
-    h("th", { role: "rowheader", scope: "row", class: "type" }, h("a", { href: toJob(job.id) }, foreign(job.type))),
+    h("th", { role: "rowheader", scope: "row", class: "type" }, h("a", { href: toJob(job.id) }, named(job.type))),
     cell("Id", jobId(job.id)),
-    cell("Queue", job.queue),
+    cell("Queue", named(job.queue)),
     cell("Priority", priorityOf(job.priority)),
     cell("Retries", `${job.retry_count} / ${job.max_retries}`),
     cell("When", moment(job.status === "pending" ? job.available_at : moved, whenOf(job))),
     cell("Ran", ranOf(job)),
-    cell("Worker", job.worker_id ? foreign(job.worker_id) : "–"),
+    cell("Worker", job.worker_id ? named(job.worker_id) : "–"),
     h("td", { role: "cell", class: "buttons" }, state.admin !== false && jobButton(job)),
   );
+}
+
+// What the column may cut short is told whole under the pointer.
+function named(text) {
+  return foreign(text, { title: text });
 }
 
 // The whole row leads to the job, unless its text is being selected or something in it was meant.

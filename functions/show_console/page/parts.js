@@ -81,11 +81,11 @@ function refused(error) {
 function spark(points, name) {
   const width = 120;
   const height = 28;
-  if (points.length < 2) return h("svg", { class: "spark", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
+  const top = Math.max(...points.map(([, value]) => value));
+  if (points.length < 2 || top <= 0) return null;
   const [first, last] = [points[0][0], points.at(-1)[0]];
-  const most = Math.max(...points.map(([, value]) => value), 1);
   const x = (time) => (((time - first) / (last - first || 1)) * width).toFixed(1);
-  const y = (value) => (height - 2 - (value / most) * (height - 4)).toFixed(1);
+  const y = (value) => (height - 2 - (value / top) * (height - 8)).toFixed(1);
   const line = points.map(([time, value]) => `${x(time)} ${y(value)}`).join("L");
   const box = { class: `spark ${name}`, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" };
   return h(

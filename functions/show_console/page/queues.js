@@ -28,13 +28,13 @@ function freshness() {
 // ---------------------------------------------------------------- the whole
 
 function summary(queues) {
-  const oldest = Math.max(...queues.map((queue) => ageOf(queue) ?? -1), -1);
+  const oldest = oldestOf(queues);
   const rate = (measure) => sumOfRates(queues, measure);
   const figures = [
     figure("Waiting", compact(totalOf(queues, "pending")), toJobs({ status: "pending" }), level(queues, "pending"), "pending"),
-    figure("Oldest ready", oldest < 0 ? "–" : span(oldest), null, null, oldest >= OLD ? "late" : "age"),
+    figure("Oldest ready", oldest < 0 ? "–" : span(oldest), null, aged(), oldest >= OLD ? "late" : "age"),
     figure("Running", compact(totalOf(queues, "running")), toJobs({ status: "running" }), level(queues, "running"), "running"),
-    figure("Completed / min", perMinute(rate(RATES.completed)), toJobs({ status: "completed" }), flow(RATES.completed), "completed"),
+    figure("Done / min", perMinute(rate(RATES.completed)), toJobs({ status: "completed" }), flow(RATES.completed), "completed"),
     figure("Failed", compact(totalOf(queues, "failed")), toJobs({ status: "failed" }), level(queues, "failed"),
       totalOf(queues, "failed") > 0 ? "failed" : "none"),
   ];
@@ -57,17 +57,25 @@ function level(queues, status) {
   ]);
 }
 
+function aged() {
+  return state.samples.map((sample) => [sample.at, sample.oldest]);
+}
+
 function flow(measure) {
   const total = (sample) => [...sample.counts.values()].reduce((sum, counts) => sum + measure(counts), 0);
   return state.samples.slice(1).map((sample, number) => {
     const before = state.samples[number];
-    return [sample.at, Math.max(0, total(sample) - total(before)) / Math.max(1, sample.at - before.at)];
+    return [sample.at, Math.max(0, total(sample) - total(before)) * 60 * SECOND / Math.max(1, sample.at - before.at)];
   });
 }
 
 function sumOfRates(queues, measure) {
   const rates = queues.map((queue) => rateOf(queue.name, measure)).filter((rate) => rate !== null);
   return rates.length ? rates.reduce((sum, rate) => sum + rate, 0) : null;
+}
+
+function oldestOf(queues) {
+  return Math.max(...queues.map((queue) => ageOf(queue) ?? -1), -1);
 }
 
 function ageOf(queue) {
@@ -130,11 +138,14 @@ function queueButtons(queue) {
 
 function nothingYet(queues) {
   if (queues.some((queue) => STATUSES.some((status) => countOf(queue, status) > 0))) return null;
-  const line = `curl ${BASE}/jobs -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" -d '{"type": "…", "payload": {…}}'`;
+  const line = [
+    `curl '${BASE}/jobs'`, '-H "Authorization: Bearer $KEY"', '-H "Content-Type: application/json"',
+    `-d '{"type": "…", "payload": {…}}'`,
+  ].join(" \\\n  ");
   return h(
     "div", { class: "empty first" },
     h("p", { class: "title" }, "All quiet. No job was added yet."),
     h("p", null, "A producer's key adds the first one:"),
-    h("pre", { class: "line", tabindex: "0", "aria-label": "Command" }, h("code", null, line)),
+    h("pre", { class: "command", tabindex: "0", "aria-label": "Command" }, h("code", null, line)),
   );
 }

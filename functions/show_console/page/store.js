@@ -242,7 +242,7 @@ function sampled(queues) {
   const counts = new Map(
     queues.map((queue) => [queue.name, Object.fromEntries(STATUSES.map((one) => [one, countOf(queue, one)]))]),
   );
-  state.samples.push({ at: now(), counts });
+  state.samples.push({ at: now(), counts, oldest: Math.max(0, oldestOf(queues)) });
   if (state.samples.length > KEPT_SAMPLES) state.samples.shift();
   return { queues };
 }
