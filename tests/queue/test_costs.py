@@ -117,12 +117,12 @@ def test_an_idle_claim_costs_a_fixed_number_of_queries(workshop: Workshop) -> No
     )
     lanes = 3
     for finished in range(3):
-        for _ in range(20):
+        for _ in range(5):
             with workshop.calls() as calls:
                 assert workshop.queue.claim(MAILER) is None
             assert calls == {"Query": lanes * (PRIORITIES + 1)}
         # nor does it grow with what lies in the table
-        for _ in range(5 * finished):
+        for _ in range(2 * finished):
             workshop.queue.complete(MAILER, workshop.running().id)
         workshop.enqueue(delay_seconds=3600)
 

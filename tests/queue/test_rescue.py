@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from jobqueue.errors import JobNotHeld, Unavailable
-from jobqueue.job import JobStatus
+from jobqueue.job import JobPriority, JobStatus
 from jobqueue.jobtype import JobType, JobTypes, Queue
 from jobqueue.rescue import Found
 from tests.support.workshop import BACKOFF, LEASE_SECONDS, MAILER, NOTE, OPS, PRINTER, Workshop
@@ -240,7 +240,7 @@ def test_all_queues_and_shards_are_looked_through(workshop: Workshop) -> None:
 
 def test_a_run_goes_through_more_than_a_page(workshop: Workshop) -> None:
     for _ in range(60):
-        workshop.enqueue()
+        workshop.enqueue(priority=JobPriority.CRITICAL)
     workshop.queue.claim_batch(MAILER, 60)
     workshop.lose_lease()
     assert workshop.rescuer.run() == {Found.REQUEUED: 60}
