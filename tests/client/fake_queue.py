@@ -188,6 +188,9 @@ class FakeQueue:
             raise Refused(422, "invalid-request")
         wanted: Json = {"queue": queue, **{name: body[name] for name in ("status", "type") if name in body}}
         found = [job for job in self.jobs.values() if wanted.items() <= job.items()]
+        if "finished_before" in body:
+            before = datetime.fromisoformat(body["finished_before"])
+            found = [job for job in found if datetime.fromisoformat(job["finished_at"]) < before]
         for job in found[: body["limit"]]:
             self._steer(job, "retry")
         retried = min(len(found), body["limit"])

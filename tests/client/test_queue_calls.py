@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import timedelta, timezone
 from typing import Any
 
 import httpx
@@ -10,7 +10,7 @@ from jobqueue_client import Client, JobCounts, NoAnswer, Queue, QueueNotFound, R
 from tests.client.clocks import InstantClock
 from tests.client.conftest import KEY, URL
 from tests.client.fake_api import FakeApi, problem
-from tests.client.fake_queue import EPOCH
+from tests.client.fake_queue import EPOCH, stamp
 
 
 def answered(body: object) -> Client:
@@ -77,6 +77,18 @@ def test_only_what_is_asked_for_is_retried(api: FakeApi, client: Client) -> None
     assert api.calls[-1].body == {"status": "failed", "type": "greet", "limit": 100}
     client.cancel(wanted)
     assert client.retry_failed("default", status="cancelled").retried == 1
+
+
+def test_only_jobs_that_failed_before_a_time_are_retried(api: FakeApi, client: Client) -> None:
+    for job_id, finished in zip(fail(api, 2), (10, 20), strict=True):
+        api.jobs[job_id]["finished_at"] = stamp(finished)
+    before = EPOCH + timedelta(seconds=20)
+    local = before.astimezone(timezone(timedelta(hours=2)))
+    assert client.retry_failed("default", finished_before=local) == Retried(1, 0, False)
+    assert api.calls[-1].body["finished_before"] == "2026-11-30T00:00:20+00:00"
+    with pytest.raises(ValueError, match="time zone"):
+        client.retry_failed("default", finished_before=before.replace(tzinfo=None))
+    assert len(api.times("retry")) == 1
 
 
 def test_a_retry_in_bulk_whose_answer_is_lost_is_not_repeated(api: FakeApi, client: Client) -> None:

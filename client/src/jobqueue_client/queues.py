@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from .errors import UnexpectedAnswer
@@ -127,9 +127,15 @@ class QueueCalls:
         return Queue.from_json(self._steer(queue, "resume", {}))
 
     def retry_failed(
-        self, queue: str, *, job_type: str | None = None, status: str = "failed", limit: int = 100
+        self,
+        queue: str,
+        *,
+        job_type: str | None = None,
+        status: str = "failed",
+        limit: int = 100,
+        finished_before: datetime | None = None,
     ) -> Retried:
-        """Put many failed jobs back into their queue, in one bounded step (admins only).
+        """Put many failed jobs back into their queue, the oldest first, in one bounded step (admins only).
 
         Call it again while `more` is set. It is not repeated when its answer is lost, since each call that
         arrives retries up to `limit` jobs more; calling it again does no other harm.
@@ -143,7 +149,10 @@ class QueueCalls:
         status : str
             ``failed`` or ``cancelled``.
         limit : int
-            How many jobs to retry at most.
+            How many jobs to retry at most, up to 100.
+        finished_before : datetime, optional
+            Only jobs that failed before this time, which needs a time zone. With the same time in every step,
+            jobs that fail again meanwhile are not retried again.
 
         Raises
         ------
@@ -152,11 +161,15 @@ class QueueCalls:
         Unavailable
             No answer; `may_have_landed` tells whether jobs may have been retried all the same.
         ValueError
-            `queue` cannot be a queue's name.
+            `queue` cannot be a queue's name, or `finished_before` is naive.
         """
         wanted: JsonObject = {"status": status, "limit": limit}
         if job_type is not None:
             wanted["type"] = job_type
+        if finished_before is not None:
+            if finished_before.utcoffset() is None:
+                raise ValueError("finished_before needs a time zone")
+            wanted["finished_before"] = finished_before.astimezone(UTC).isoformat()
         body = self._steer(queue, "retry", wanted, repeat=Repeat.UNLESS_RECEIVED)
         more = body.get("more")
         if not isinstance(more, bool):

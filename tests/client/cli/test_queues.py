@@ -5,6 +5,7 @@ import httpx
 from tests.client.cli.conftest import CommandLine, Outcome
 from tests.client.clocks import InstantClock
 from tests.client.fake_api import FakeApi, problem
+from tests.client.fake_queue import stamp
 
 
 def fail(api: FakeApi, count: int, job_type: str = "greet") -> None:
@@ -78,12 +79,23 @@ def test_a_retry_of_all_can_be_narrowed(api: FakeApi, jobqueue: CommandLine) -> 
     assert sum(job["status"] == "failed" for job in api.jobs.values()) == 1
 
 
+def test_jobs_that_failed_lately_can_be_left(api: FakeApi, jobqueue: CommandLine) -> None:
+    fail(api, 2)
+    for job, finished in zip(api.jobs.values(), (0, 60), strict=True):
+        job["finished_at"] = stamp(finished)
+    outcome = jobqueue(
+        "retry-all", "default", "--finished-before", "2026-11-30T01:01:00+01:00", "--yes", "--json"
+    )
+    assert outcome.told[0]["retried"] == 1
+    assert [job["status"] for job in api.jobs.values()] == ["pending", "failed"]
+
+
 def test_a_retry_of_all_asks_first(api: FakeApi, jobqueue: CommandLine) -> None:
     fail(api, 2)
     jobqueue.can_ask = lambda: True
     refused = jobqueue("retry-all", "default", stdin="n\n")
     assert (refused.code, refused.out) == (1, "")
-    assert "Retry the failed jobs of queue default (2 of all types now)? [y/N]" in refused.err
+    assert "Retry the failed jobs of queue default (2 of all kinds now)? [y/N]" in refused.err
     assert refused.err.endswith("Nothing was retried.\n")
     assert jobqueue("retry-all", "default", stdin="").code == 130
     assert api.times("retry") == []

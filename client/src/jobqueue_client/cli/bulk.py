@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from jobqueue_client.client import Client
 from jobqueue_client.errors import Unavailable
@@ -22,7 +23,7 @@ class BulkRetry:
     ----------
     client : Client
         The API.
-    queue, job_type, status : str
+    queue, job_type, status, finished_before : str, datetime or None
         Which jobs.
     most : int
         How many at most. A job that fails again at once would otherwise keep it going for ever.
@@ -39,12 +40,22 @@ class BulkRetry:
         Whether it gave up because the API came no further.
     """
 
-    def __init__(self, client: Client, queue: str, *, job_type: str | None, status: str, most: int) -> None:
+    def __init__(
+        self,
+        client: Client,
+        queue: str,
+        *,
+        job_type: str | None,
+        status: str,
+        finished_before: datetime | None,
+        most: int,
+    ) -> None:
         self._client = client
         self._queue = queue
         self._job_type = job_type
         self._status = status
         self._most = most
+        self._finished_before = finished_before
         self.retried = 0
         self.skipped = 0
         self.more = True
@@ -86,7 +97,11 @@ class BulkRetry:
         limit = min(STEP, self._most - self.retried)
         try:
             return self._client.retry_failed(
-                self._queue, job_type=self._job_type, status=self._status, limit=limit
+                self._queue,
+                job_type=self._job_type,
+                status=self._status,
+                limit=limit,
+                finished_before=self._finished_before,
             )
         except Unavailable as error:
             if not error.may_have_landed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import click
 
@@ -13,7 +14,7 @@ from jobqueue_client.queues import Queue
 from . import tables
 from .bulk import STEP, BulkRetry
 from .exits import ExitCode, exit_code, explain
-from .options import QueueName, Word
+from .options import Moment, QueueName, Word
 from .session import Session, complain, end, in_session, takes_json, takes_profile
 from .text import line_of_json, plain, queue_members
 
@@ -77,23 +78,25 @@ def _each(session: Session, names: Sequence[str], change: Callable[[str], Queue]
 @click.argument("name", metavar="QUEUE", type=QueueName())
 @click.option("--type", "job_type", metavar="TYPE", help="Only jobs of this type.")
 @click.option("--status", type=Word(("failed", "cancelled")), default="failed", show_default=True)
+@click.option("--finished-before", type=Moment(), help="Only jobs that failed before this time.")
 @click.option("--limit", type=click.IntRange(min=1), help="Stop after so many jobs.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @takes_json
 @takes_profile
 @in_session
 def retry_all(
-    session: Session, /, *, name: str, job_type: str | None, status: str, limit: int | None, yes: bool
+    session: Session, /, *, name: str, status: str, limit: int | None, yes: bool, **wanted: Any
 ) -> None:
-    """Put all failed jobs of a queue back into it.
+    """Put all failed jobs of a queue back into it, the oldest first.
 
     Stops after as many jobs as there are at its start, so that jobs that fail again at once do not keep it
     going.
     """
     total = _how_many(session, name, status)
-    _make_sure(session, f"Retry the {status} jobs of queue {name} ({total:,} of all types now)?", yes)
-    bulk = BulkRetry(session.client, name, job_type=job_type, status=status, most=limit or max(total, STEP))
-    bar_total = None if job_type else min(total, limit or total)
+    _make_sure(session, f"Retry the {status} jobs of queue {name} ({total:,} of all kinds now)?", yes)
+    bulk = BulkRetry(session.client, name, status=status, most=limit or max(total, STEP), **wanted)
+    is_known = not any(wanted.values())
+    bar_total = min(total, limit or total) if is_known else None
     try:
         with session.progress("Retrying", bar_total) as progress:
             for retried in bulk.run():
