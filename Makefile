@@ -5,6 +5,7 @@
 #   make lint    ruff: rules and format
 #   make check   lint, and types
 #   make unit    the tests that need no stack: rules, functions, security, template
+#   make console   the tests of the console, in a browser; needs Chromium
 #   make e2e     the tests over HTTP, against the stack of `make up`
 #   make dynamodb  races and faults on DynamoDB Local; needs Java and npm
 #   make bench   what a job costs, in calls and capacity units; needs Java and npm
@@ -29,7 +30,7 @@ BASE := $(shell for python in $(or $(PYTHON),python3 python3.13 python3.14 pytho
 	2>/dev/null && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up test suite check lint types unit e2e dynamodb bench build format lock clean
+.PHONY: help up test suite check lint types unit console e2e dynamodb bench build format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -54,7 +55,9 @@ up: $(READY)
 
 test: check suite
 
-suite: unit e2e dynamodb
+# Tests that need more than Python are started on their own.
+APART := console e2e dynamodb
+suite: unit console e2e dynamodb
 
 check: lint types
 
@@ -67,15 +70,12 @@ types: $(READY)
 
 # At least 95 % of the branches of layers/, counted alone: lines without branches would hide them.
 unit: $(READY)
-	$(BIN)/pytest --ignore=tests/e2e --ignore=tests/dynamodb --cov --cov-report=
+	$(BIN)/pytest $(APART:%=--ignore=tests/%) --cov --cov-report=
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.support.branches 95
 
-e2e: $(READY)
-	$(BIN)/pytest tests/e2e
-
-dynamodb: $(READY)
-	$(BIN)/pytest tests/dynamodb
+$(APART): $(READY)
+	$(BIN)/pytest tests/$@
 
 bench: $(READY)
 	@PYTHONPATH=.:layers/jobqueue:layers/jobtypes $(BIN)/python -m tests.bench
