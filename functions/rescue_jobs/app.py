@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from jobqueue import telemetry
-from jobqueue.job import Job
+from jobqueue.job import Job, JobSummary
 from jobqueue.rescue import Found, Rescuer, open_rescuer
 from jobqueue.settings import Settings
 from jobtypes import JOB_TYPES
@@ -28,6 +28,8 @@ def rescuer() -> Rescuer:
     return open_rescuer(Settings.from_env(), JOB_TYPES, on_found=tell)
 
 
-def tell(found: Found, job: Job | None, error: Exception | None) -> None:
+def tell(found: Found, job: Job | JobSummary, error: Exception | None) -> None:
     """Log what became of one job."""
-    telemetry.decision(ACTION, found, job, error_class=type(error).__name__ if error else None)
+    about = {"job_id": job.id, "job_type": job.type, "queue": job.queue}
+    known = job if isinstance(job, Job) else None
+    telemetry.decision(ACTION, found, known, **about, error_class=type(error).__name__ if error else None)

@@ -73,13 +73,13 @@ class Workshop:
     def deploy(self, job_types: JobTypes) -> None:
         """Put the queue together, anew if there was one, from other declarations."""
         self.queue = self.another_queue(job_types)
-        self.found: list[tuple[Found, str | None]] = []
+        self.found: list[tuple[Found, str]] = []
         self.rescuer = Rescuer(
             self.table(job_types),
             job_types,
             Retries(job_types, BACKOFF, random.Random(2)),
             clock=self.clock,
-            on_found=lambda found, job, _: self.found.append((found, job.id if job else None)),
+            on_found=lambda found, job, _: self.found.append((found, job.id)),
         )
 
     def another_queue(self, job_types: JobTypes = JOB_TYPES) -> JobQueue:

@@ -11,10 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
+from typing import TypeAlias
 
-from jobqueue.errors import CorruptItem, JobQueueError, Unavailable
+from botocore.exceptions import ClientError
+
+from jobqueue.errors import JobQueueError, Unavailable
 from jobqueue.item import LaneEntry, StoredJob
-from jobqueue.job import Clock, Job, JobFailure, JobStatus, format_timestamp, utc_now
+from jobqueue.job import Clock, Job, JobFailure, JobStatus, JobSummary, format_timestamp, utc_now
 from jobqueue.jobtype import JobTypes
 from jobqueue.lanes import up_to
 from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, Backoff, lease_ran_out
@@ -44,6 +47,12 @@ class Found(StrEnum):
     """It could not be read or written; the run goes on without it."""
 
 
+OnFound: TypeAlias = Callable[[Found, Job | JobSummary, Exception | None], None]
+
+# What an item that was spoiled by hand can lead to, or what DynamoDB refuses of it alone.
+_BAD_ENTRY = (JobQueueError, ClientError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+
+
 class Rescuer:
     """Looks through the running jobs of every queue.
 
@@ -58,7 +67,8 @@ class Rescuer:
     clock : Clock
         The time.
     on_found : callable or None
-        Told of every entry: what became of it, the job where it could be read, and the error if any.
+        Told of every entry: what became of it, the job as it is now or else as the index shows it, and the
+        error if any.
     """
 
     def __init__(
@@ -68,7 +78,7 @@ class Rescuer:
         retries: Retries,
         *,
         clock: Clock = utc_now,
-        on_found: Callable[[Found, Job | None, Exception | None], None] | None = None,
+        on_found: OnFound | None = None,
     ) -> None:
         self._table = table
         self._job_types = job_types
@@ -116,10 +126,10 @@ class Rescuer:
         error: Exception | None = None
         try:
             found, job = self._decide(self._table.get(entry.summary.id, self._clock()))
-        except (CorruptItem, Unavailable) as broken:
+        except _BAD_ENTRY as broken:
             found, error = Found.BROKEN, broken
         if self._on_found is not None:
-            self._on_found(found, job, error)
+            self._on_found(found, job or entry.summary, error)
         return found
 
     def _decide(self, stored: StoredJob | None) -> tuple[Found, Job | None]:
@@ -158,7 +168,7 @@ def open_rescuer(
     settings: Settings,
     job_types: JobTypes,
     *,
-    on_found: Callable[[Found, Job | None, Exception | None], None] | None = None,
+    on_found: OnFound | None = None,
 ) -> Rescuer:
     """Open the rescuer of a deployment (see `Rescuer`)."""
     backoff = Backoff(base_seconds=settings.backoff_base_seconds, cap_seconds=settings.backoff_cap_seconds)
