@@ -113,6 +113,19 @@ def test_the_refused_fields_are_told() -> None:
     assert "payload.to: Field required" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("is required", "type: is required"),
+        ("types are many", "type: types are many"),
+        ("type is not declared", "type is not declared"),
+        ("type: is required", "type: is required"),
+    ],
+)
+def test_a_refused_field_is_named_once(message: str, told: str) -> None:
+    assert str(FieldError("type", "wrong", message)) == told
+
+
 def test_an_error_survives_pickling() -> None:
     error = error_of(problem(422, "invalid-request"))
     # by the same way as pickle, which carries errors between processes

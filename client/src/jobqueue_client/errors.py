@@ -31,6 +31,9 @@ class FieldError:
     message: str
 
     def __str__(self) -> str:
+        # many messages begin with the field already
+        if self.message.startswith((f"{self.field} ", f"{self.field}: ")):
+            return self.message
         return f"{self.field}: {self.message}"
 
 
