@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from jobqueue.jobtype import JobTypes
+from tests.dynamodb.scenarios import ONE_QUEUE
 from tests.support import dynamodb_local
 from tests.support.botofaults import Faults
 from tests.support.tables import create_tables
-from tests.support.workshop import JOB_TYPES, Workshop
+from tests.support.workshop import Workshop
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-ONE_QUEUE = JobTypes([job_type for job_type in JOB_TYPES.types if job_type.queue == "default"])
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

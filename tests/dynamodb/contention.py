@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import random
 import statistics
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from threading import Barrier
@@ -96,7 +98,8 @@ def displacement(taken: Sequence[Job]) -> float:
 
 def typical(url: str, claimers: int, *, batch: int = 1, jobs: int = JOBS, runs: int = RUNS) -> Contention:
     """Return the median of some runs, number by number."""
-    outcomes = [contend(connect(url), claimers, batch=batch, jobs=jobs) for _ in range(runs)]
+    with redirect_stdout(io.StringIO()):  # where the queue writes its metrics
+        outcomes = [contend(connect(url), claimers, batch=batch, jobs=jobs) for _ in range(runs)]
     return Contention(
         **{
             field.name: statistics.median(getattr(outcome, field.name) for outcome in outcomes)

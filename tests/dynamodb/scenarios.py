@@ -8,9 +8,12 @@ from typing import Any, TypeAlias
 
 from jobqueue.errors import JobNotRetryable
 from jobqueue.job import Job
+from jobqueue.jobtype import JobTypes
 from jobqueue.queue import NewJob
 from jobqueue.rescue import Found
-from tests.support.workshop import MAILER, OPS, PRINTER, SHOP, Workshop
+from tests.support.workshop import JOB_TYPES, MAILER, OPS, PRINTER, SHOP, Workshop
+
+ONE_QUEUE = JobTypes([job_type for job_type in JOB_TYPES.types if job_type.queue == "default"])
 
 Prepare: TypeAlias = Callable[[Workshop], Any]
 Call: TypeAlias = Callable[[Workshop, Any], Any]

@@ -10,8 +10,8 @@ from jobqueue.errors import JobQueueError, Unavailable
 from jobqueue.job import Job, JobStatus
 from jobqueue.queue import NewJob
 from jobqueue.rescue import Found
-from tests.dynamodb.conftest import ONE_QUEUE, empty
-from tests.dynamodb.scenarios import ANOTHER, SAME, SCENARIOS, Scenario
+from tests.dynamodb.conftest import empty
+from tests.dynamodb.scenarios import ANOTHER, ONE_QUEUE, SAME, SCENARIOS, Scenario
 from tests.support.botofaults import Fault, Faults
 from tests.support.workshop import MAILER, PRINTER, SHOP, Workshop
 
