@@ -24,6 +24,7 @@ def http_event(
     function: str,
     job_id: str | None = None,
     *,
+    queue: str | None = None,
     body: Any = None,
     query: Mapping[str, str] | str | None = None,
     headers: Mapping[str, str] | None = None,
@@ -40,6 +41,8 @@ def http_event(
         The function's folder.
     job_id : str or None
         The id in the path, as it is before it is percent-encoded.
+    queue : str or None
+        The queue in the path, the same way.
     body : bytes, str, JSON value or None
         Text and bytes are sent as they are.
     query : mapping, str or None
@@ -56,7 +59,12 @@ def http_event(
     route_method, template = route(function)
     raw_query = query if isinstance(query, str) else urlencode(query or {})
     used_method = method or route_method
-    used_path = path or template.replace("{id}", quote(job_id or "", safe=""))
+    named = {"id": job_id, "queue": queue}
+    parameters = {name: value for name, value in named.items() if value is not None}
+    used_path = path or template
+    if path is None:
+        for name in named:
+            used_path = used_path.replace(f"{{{name}}}", quote(parameters.get(name, ""), safe=""))
     return {
         "version": "2.0",
         "routeKey": f"{route_method} {template}",
@@ -88,7 +96,7 @@ def http_event(
             "time": "30/Nov/2026:02:26:02 +0000",
             "timeEpoch": 1796005562123,
         },
-        **({"pathParameters": {"id": job_id}} if job_id is not None else {}),
+        **({"pathParameters": parameters} if parameters else {}),
         **({"body": _body(body)} if body is not None else {}),
         "isBase64Encoded": base64_encoded,
     }

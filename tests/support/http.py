@@ -44,7 +44,6 @@ ENVIRONMENT = {
     "API_KEYS_TABLE": "api-keys",
     "JOBS_TABLE": "jobs",
     "QUEUES_TABLE": "queues",
-    "QUEUES_TABLE": "queues",
     "RETENTION_DAYS": "7",
     "BACKOFF_BASE_SECONDS": "5",
     "BACKOFF_CAP_SECONDS": "900",

@@ -111,7 +111,7 @@ def test_a_failed_start_is_not_repeated() -> None:
     asynchronous = {
         name: one["EventInvokeConfig"] for name, one in declared().items() if "EventInvokeConfig" in one
     }
-    assert asynchronous.keys() == {"rescue_jobs", "work_jobs"}
+    assert asynchronous.keys() == {"measure_queues", "rescue_jobs", "work_jobs"}
     assert all(config["MaximumRetryAttempts"] == 0 for config in asynchronous.values())
     stream = declared()["work_jobs"]["Events"]["JobReady"]["Properties"]
     assert (stream["MaximumRetryAttempts"], stream["MaximumRecordAgeInSeconds"]) == (0, 60)

@@ -13,7 +13,16 @@ Grant: TypeAlias = tuple[str, str]
 
 TABLE, INDEX, KEYS = "JobsTable.Arn", "${JobsTable.Arn}/index/lanes", "ApiKeysTable.Arn"
 CHANGE = {("dynamodb:GetItem", TABLE), ("dynamodb:UpdateItem", TABLE)}
-CLAIM = CHANGE | {("dynamodb:Query", INDEX)}
+FIND_AND_CHANGE = CHANGE | {("dynamodb:Query", INDEX)}
+QUEUES = "QueuesTable.Arn"
+READ_QUEUES, WRITE_QUEUE = ("dynamodb:BatchGetItem", QUEUES), ("dynamodb:UpdateItem", QUEUES)
+CLAIM = FIND_AND_CHANGE | {READ_QUEUES}
+FOLLOW_STREAM = {
+    ("dynamodb:DescribeStream", "JobsTable.StreamArn"),
+    ("dynamodb:GetRecords", "JobsTable.StreamArn"),
+    ("dynamodb:GetShardIterator", "JobsTable.StreamArn"),
+    ("dynamodb:ListStreams", "${JobsTable.Arn}/stream/*"),
+}
 IDENTITY = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/"
 GRANTS: dict[str, set[Grant]] = {
     "authorize_request": {("dynamodb:GetItem", KEYS)},
@@ -26,18 +35,21 @@ GRANTS: dict[str, set[Grant]] = {
     "enqueue_scheduled": {("dynamodb:PutItem", TABLE)},
     "enqueue_jobs": {("dynamodb:PutItem", TABLE)},
     "fail_job": CHANGE,
+    "follow_jobs": FOLLOW_STREAM | {WRITE_QUEUE, ("events:PutEvents", "EventBus.Arn")},
     "get_job": {("dynamodb:GetItem", TABLE)},
     "heartbeat_job": CHANGE,
     "list_jobs": {("dynamodb:Query", INDEX)},
+    "list_queues": {("dynamodb:Query", INDEX), READ_QUEUES},
+    "measure_queues": {("dynamodb:Query", INDEX), READ_QUEUES, WRITE_QUEUE},
+    "pause_queue": {WRITE_QUEUE},
     "release_job": CHANGE,
-    "rescue_jobs": CLAIM,
+    "rescue_jobs": FIND_AND_CHANGE,
+    "resume_queue": {WRITE_QUEUE},
     "retry_job": CHANGE,
+    "retry_jobs": FIND_AND_CHANGE,
     "work_jobs": {
         *CLAIM,
-        ("dynamodb:DescribeStream", "JobsTable.StreamArn"),
-        ("dynamodb:GetRecords", "JobsTable.StreamArn"),
-        ("dynamodb:GetShardIterator", "JobsTable.StreamArn"),
-        ("dynamodb:ListStreams", "${JobsTable.Arn}/stream/*"),
+        *FOLLOW_STREAM,
         ("lambda:InvokeFunction", "WorkJobsFunction.Arn"),
         ("secretsmanager:GetSecretValue", "WebhookSecret.Id"),
         ("ses:SendEmail", f"{IDENTITY}${{SenderAddress}}"),

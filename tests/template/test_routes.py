@@ -23,6 +23,10 @@ ROUTES: dict[Route, str] = {
     ("POST", "/jobs/batch"): "EnqueueJobsFunction",
     ("POST", "/jobs/batch/claim"): "ClaimJobsFunction",
     ("POST", "/jobs/batch/complete"): "CompleteJobsFunction",
+    ("GET", "/queues"): "ListQueuesFunction",
+    ("POST", "/queues/{queue}/pause"): "PauseQueueFunction",
+    ("POST", "/queues/{queue}/resume"): "ResumeQueueFunction",
+    ("POST", "/queues/{queue}/retry"): "RetryJobsFunction",
 }
 # No data is behind these.
 PUBLIC: set[Route] = {("GET", "/console"), ("GET", "/openapi.json")}

@@ -22,7 +22,7 @@ def jobs() -> Template:
 
 
 def test_there_are_no_other_tables() -> None:
-    assert TABLES.keys() == {"JobsTable", "ApiKeysTable"}
+    assert TABLES.keys() == {"JobsTable", "ApiKeysTable", "QueuesTable"}
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -75,5 +75,12 @@ def test_a_key_is_found_by_its_hash_alone() -> None:
     ]
 
 
+def test_a_queue_is_found_by_its_name_alone() -> None:
+    assert TABLES["QueuesTable"]["Properties"]["KeySchema"] == [{"AttributeName": "queue", "KeyType": "HASH"}]
+
+
 def test_the_stack_tells_what_a_deployer_needs() -> None:
-    assert template()["Outputs"].keys() == {"ApiUrl", "JobsTableName", "ApiKeysTableName", "WebhookSecretArn"}
+    assert template()["Outputs"].keys() == {
+        *("ApiUrl", "JobsTableName", "ApiKeysTableName", "QueuesTableName"),
+        *("EventBusName", "WebhookSecretArn"),
+    }

@@ -9,6 +9,7 @@ from jobqueue.settings import Settings
 
 ENVIRONMENT = {
     "JOBS_TABLE": "jobs",
+    "QUEUES_TABLE": "queues",
     "RETENTION_DAYS": "7",
     "BACKOFF_BASE_SECONDS": "2.5",
     "BACKOFF_CAP_SECONDS": "900",
@@ -17,7 +18,11 @@ ENVIRONMENT = {
 
 def test_the_environment_is_read() -> None:
     assert Settings.from_env(ENVIRONMENT) == Settings(
-        jobs_table="jobs", retention_days=7, backoff_base_seconds=2.5, backoff_cap_seconds=900
+        jobs_table="jobs",
+        queues_table="queues",
+        retention_days=7,
+        backoff_base_seconds=2.5,
+        backoff_cap_seconds=900,
     )
 
 
@@ -36,7 +41,7 @@ def test_nothing_has_a_silent_default(name: str) -> None:
         Settings.from_env(ENVIRONMENT | {name: ""})
 
 
-@pytest.mark.parametrize("name", [name for name in ENVIRONMENT if name != "JOBS_TABLE"])
+@pytest.mark.parametrize("name", [name for name in ENVIRONMENT if not name.endswith("_TABLE")])
 @pytest.mark.parametrize("value", ["a week", "7 days", "0x7", "7,5"])
 def test_what_is_no_number_is_refused(name: str, value: str) -> None:
     with pytest.raises(InvalidSettings, match=f"{name} is not a number"):

@@ -18,10 +18,11 @@ from datetime import timedelta
 
 from jobqueue.errors import CorruptItem, Unavailable
 from jobqueue.item import LaneEntry, StoredJob
-from jobqueue.job import Clock, Job, JobFailure, JobPriority
+from jobqueue.job import Clock, Job, JobFailure, JobPriority, JobSummary
 from jobqueue.jobtype import JobTypes
 from jobqueue.lanes import up_to
 from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, may_be_taken_over
+from jobqueue.metrics import Measures, Metric, labels
 from jobqueue.spread import PAGE, Look, Settled, Window, waves
 from jobqueue.table import Hold, JobsTable, Refused, is_misfiled
 
@@ -170,6 +171,7 @@ class Claimer:
                 tried.lost.append(entry)
             else:
                 tried.jobs.append(outcome)
+        self._tell(Metric.LOST_RACES, [entry.summary for entry in tried.lost])
         return tried
 
     def _claim_one(self, entry: LaneEntry, wish: Wish) -> Job | Unavailable | None:
@@ -207,10 +209,18 @@ class Claimer:
             hold = self._hold(stored.job.type, wish)
             failure = JobFailure(error=LEASE_EXPIRED, failed_at=now, worker_id=stored.job.worker_id)
             job = _taken(self._table.take_over(stored, hold, failure), hold)
-            return [] if job is None else [job]
+            taken = [] if job is None else [job]
+            self._tell(Metric.RESCUED, taken)
+            return taken
         if is_misfiled(stored):
             self._table.refile(stored)
         return []
+
+    def _tell(self, metric: Metric, jobs: Sequence[Job | JobSummary]) -> None:
+        measures = Measures()
+        for job in jobs:
+            measures.add(metric, 1, **labels(self._job_types, job.queue, job.type))
+        measures.write()
 
     def _hold(self, type_name: str, wish: Wish) -> Hold:
         now = self._clock()

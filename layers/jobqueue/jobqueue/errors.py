@@ -71,6 +71,10 @@ class JobNotFound(JobQueueError):
     """There is no such job."""
 
 
+class QueueNotFound(JobQueueError):
+    """There is no such queue."""
+
+
 class JobNotHeld(JobQueueError):
     """The job is not running under the caller's lease."""
 

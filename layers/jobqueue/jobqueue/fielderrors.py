@@ -32,6 +32,8 @@ _CODES = {
     "conflict": "conflict",
     "invalid_unicode": "invalid_unicode",
     "malformed": "malformed",
+    "no_time_zone": "no_time_zone",
+    "unknown_value": "unknown_value",
     "wrong_type": "wrong_type",
 }
 _MESSAGES = {

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from jobqueue import newjob
 from jobqueue.claiming import Claimer, Wish
+from jobqueue.dynamodb import make_client
 from jobqueue.errors import (
     FieldError,
     IdempotencyKeyReused,
@@ -29,8 +30,11 @@ from jobqueue.jobtype import JobTypes
 from jobqueue.lifecycle import Backoff, Ended, Unchanged, after_cancel, after_retry
 from jobqueue.listing import JobFilter, JobPage, Position, list_jobs
 from jobqueue.marks import is_repeated, mark
+from jobqueue.metrics import Metric, count, labels
 from jobqueue.newjob import NewJob
+from jobqueue.pauses import Pauses
 from jobqueue.principal import Principal, Role
+from jobqueue.queues import open_queues_table
 from jobqueue.retries import Retries
 from jobqueue.settings import Settings
 from jobqueue.table import JobsTable, Refused, open_table
@@ -74,6 +78,8 @@ class JobQueue:
         Make job ids from the time, and tokens.
     rng : random.Random
         Jitter, and the spread of claimers.
+    pauses : Pauses or None
+        Tells which queues hand out no jobs; None: all do.
     """
 
     def __init__(
@@ -86,6 +92,7 @@ class JobQueue:
         new_id: Callable[[datetime], str] = new_job_id,
         new_token: Callable[[], str] = new_token,
         rng: random.Random | None = None,
+        pauses: Pauses | None = None,
     ) -> None:
         rng = rng or random.SystemRandom()
         self._table = table
@@ -93,6 +100,7 @@ class JobQueue:
         self._clock = clock
         self._new_id = new_id
         self._new_token = new_token
+        self._pauses = pauses
         self._retries = Retries(job_types, backoff, rng)
         self._claimer = Claimer(table, job_types, clock=clock, new_token=new_token, rng=rng)
         self._holding = Holding(table, job_types, self._retries, clock)
@@ -216,12 +224,19 @@ class JobQueue:
         lease_seconds: int | None = None,
     ) -> tuple[Job, ...]:
         """Take up to `max_jobs` jobs from one look at the lanes (see `claim`)."""
+        open_queues = self.open_queues(self._queues(caller, queues))
+        if not open_queues:
+            return ()
         wish = Wish(
             worker_id=caller.id,
-            queues=self._queues(caller, queues),
+            queues=open_queues,
             lease_seconds=lease_seconds,
         )
         return tuple(self._claimer.claim(wish, max_jobs))
+
+    def open_queues(self, queues: Sequence[str]) -> tuple[str, ...]:
+        """Return those of `queues` that are not paused, as of ten seconds ago at the earliest."""
+        return tuple(queues) if self._pauses is None else self._pauses.open(queues)
 
     def complete(
         self, caller: Principal, job_id: str, *, lease_token: str | None = None, result: Any = None
@@ -345,6 +360,7 @@ class JobQueue:
             return Enqueued(found.job, created=True)
         if found.fingerprint != fingerprint:
             raise IdempotencyKeyReused
+        count(Metric.REPLAYED, **labels(self._job_types, found.job.queue, found.job.type))
         return Enqueued(found.job, created=False)
 
     def _read(self, caller: Principal, job_id: str) -> StoredJob:
@@ -388,10 +404,12 @@ def open_queue(settings: Settings, job_types: JobTypes, *, client: DynamoDBClien
     client : DynamoDB client or None
         None makes one, with the timeouts and retries of `dynamodb.make_client`.
     """
+    client = client or make_client()
     return JobQueue(
         open_table(settings, job_types, client=client),
         job_types,
         backoff=Backoff(base_seconds=settings.backoff_base_seconds, cap_seconds=settings.backoff_cap_seconds),
+        pauses=Pauses(open_queues_table(settings, client=client), utc_now),
     )
 
 

@@ -21,6 +21,8 @@ class Settings:
     ----------
     jobs_table : str
         ``JOBS_TABLE``: the name of the table of jobs.
+    queues_table : str
+        ``QUEUES_TABLE``: the name of the table of queues.
     retention_days : int
         ``RETENTION_DAYS``: how long a finished job is kept, 1 to 3,650 days.
     backoff_base_seconds : float
@@ -30,6 +32,7 @@ class Settings:
     """
 
     jobs_table: str
+    queues_table: str
     retention_days: int
     backoff_base_seconds: float
     backoff_cap_seconds: float
@@ -46,6 +49,7 @@ class Settings:
         env = os.environ if environ is None else environ
         return cls(
             jobs_table=text(env, "JOBS_TABLE"),
+            queues_table=text(env, "QUEUES_TABLE"),
             retention_days=whole_number(env, "RETENTION_DAYS", 1, MAX_RETENTION_DAYS),
             backoff_base_seconds=number(env, "BACKOFF_BASE_SECONDS", 0, MAX_BACKOFF_BASE_SECONDS),
             backoff_cap_seconds=number(env, "BACKOFF_CAP_SECONDS", 0, MAX_BACKOFF_CAP_SECONDS),

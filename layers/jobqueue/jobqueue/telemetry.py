@@ -34,6 +34,10 @@ class LoggedJob(Protocol):
     def retry_count(self) -> int:
         """How often it was retried."""
 
+    @property
+    def trace_id(self) -> str | None:
+        """The trace of the request that enqueued it."""
+
 
 def begin(**fields: Any) -> None:
     """Start an invocation: `fields` are in each of its lines, and nothing of the last one's is.
@@ -94,7 +98,13 @@ def crash(action: str, error: BaseException) -> None:
 
 
 def _of(job: LoggedJob) -> dict[str, Any]:
-    return {"job_id": job.id, "job_type": job.type, "queue": job.queue, "attempt": job.retry_count + 1}
+    return {
+        "job_id": job.id,
+        "job_type": job.type,
+        "queue": job.queue,
+        "attempt": job.retry_count + 1,
+        "enqueue_trace_id": job.trace_id,
+    }
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:

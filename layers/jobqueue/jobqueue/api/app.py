@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools.event_handler import APIGatewayHttpResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
@@ -34,6 +34,9 @@ from jobqueue.fielderrors import field_errors
 from jobqueue.job import Job, JsonObject
 from jobqueue.principal import Principal, Role
 from jobqueue.queue import JobQueue
+
+if TYPE_CHECKING:
+    from jobqueue.operating import Operator
 
 JSON = "application/json"
 
@@ -82,6 +85,11 @@ class HttpFunction(APIGatewayHttpResolver):
         return dependencies.queue()
 
     @property
+    def operator(self) -> Operator:
+        """Who operates whole queues."""
+        return dependencies.operator()
+
+    @property
     def caller(self) -> Principal:
         """Who is calling."""
         if self._caller is None:
@@ -121,10 +129,14 @@ class HttpFunction(APIGatewayHttpResolver):
             telemetry.decision(self.action, job.status.value, job, status=int(HTTPStatus.OK))
         return self.ok({"jobs": [view(job, self.caller) for job in jobs]}, items=len(jobs))
 
-    def ok(self, body: JsonObject, items: int | None = None) -> Response[JsonObject]:
-        """Answer with anything else; `items` says in the log how many there were."""
+    def ok(
+        self, body: JsonObject, *, items: int | None = None, queue: str | None = None
+    ) -> Response[JsonObject]:
+        """Answer with anything else; the log tells how many `items` it has, or about which `queue` it is."""
         status = HTTPStatus.OK
-        telemetry.decision(self.action, "ok", status=int(status), items=items, job_id=self.received.job_id)
+        telemetry.decision(
+            self.action, "ok", status=int(status), items=items, queue=queue, job_id=self.received.job_id
+        )
         return Response(int(status), JSON, body)
 
     def nothing(self, retry_after: int) -> Response[JsonObject]:
@@ -215,9 +227,10 @@ def http_function(
     *roles: Role,
     max_body_bytes: int = MAX_BODY_BYTES,
     member_headers: Mapping[str, str] | None = None,
+    opens: Callable[[], object] = dependencies.queue,
 ) -> HttpFunction:
-    """Make the function of one route (see `HttpFunction`), and open the queue where Lambda starts it."""
-    dependencies.open_early()
+    """Make the function of one route (see `HttpFunction`), and open what it asks where Lambda starts it."""
+    dependencies.open_early(opens)
     return HttpFunction(action, *roles, max_body_bytes=max_body_bytes, member_headers=member_headers)
 
 

@@ -1,17 +1,21 @@
-"""What the functions need from outside: the queue of this deployment, opened once for each process."""
+"""What the functions need from outside: the queues of this deployment, opened once for each process."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 from jobqueue.jobtype import JobTypes
 from jobqueue.queue import JobQueue, open_queue
 from jobqueue.settings import Settings
 from jobtypes import JOB_TYPES
+
+if TYPE_CHECKING:
+    from jobqueue.operating import Operator
 
 _LAMBDA_STARTS = "AWS_LAMBDA_INITIALIZATION_TYPE"
 """Set by Lambda while it starts a process."""
@@ -21,6 +25,7 @@ _LAMBDA_STARTS = "AWS_LAMBDA_INITIALIZATION_TYPE"
 class _Opened:
     queue: JobQueue
     job_types: JobTypes
+    operator: Operator | None = None
 
 
 _instead: list[_Opened] = []
@@ -42,19 +47,33 @@ def job_types() -> JobTypes:
     return _current().job_types
 
 
-def open_early() -> None:
-    """Open the queue while Lambda starts the process: that time has a whole CPU, calls may have less.
+def operator() -> Operator:
+    """Return who operates the queues that the environment names.
 
-    Elsewhere the first call opens it, so that a function can be imported without its environment.
+    Raises
+    ------
+    InvalidSettings
+        If the environment is not usable.
+    """
+    return (_instead[-1].operator if _instead else None) or _operator_of_environment()
+
+
+def open_early(opens: Callable[[], object] = queue) -> None:
+    """Open what a function asks while Lambda starts the process.
+
+    That time has a whole CPU, calls may have less. Elsewhere the first call opens it, so that a function can
+    be imported without its environment.
     """
     if _LAMBDA_STARTS in os.environ:
-        queue()
+        opens()
 
 
 @contextmanager
-def using(queue: JobQueue, job_types: JobTypes = JOB_TYPES) -> Iterator[None]:
+def using(
+    queue: JobQueue, job_types: JobTypes = JOB_TYPES, operator: Operator | None = None
+) -> Iterator[None]:
     """Let all functions use another queue: for tests, which give their own clock, client and types."""
-    _instead.append(_Opened(queue, job_types))
+    _instead.append(_Opened(queue, job_types, operator))
     try:
         yield
     finally:
@@ -68,3 +87,10 @@ def _current() -> _Opened:
 @cache
 def _of_environment() -> _Opened:
     return _Opened(open_queue(Settings.from_env(), JOB_TYPES), JOB_TYPES)
+
+
+@cache
+def _operator_of_environment() -> Operator:
+    from jobqueue.operating import open_operator
+
+    return open_operator(Settings.from_env(), JOB_TYPES)

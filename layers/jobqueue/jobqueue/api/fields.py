@@ -64,6 +64,9 @@ def _mended(value: str) -> str:
 JobId = Annotated[str, Path(), AfterValidator(unquote)]
 """The id in a path. A malformed one is no error of its own: there is no such job."""
 
+QueueName = Annotated[str, Path(), AfterValidator(unquote)]
+"""The queue in a path. A malformed one is no error of its own: there is no such queue."""
+
 AnyCasePriority = Annotated[JobPriority, Field(strict=False), BeforeValidator(_lower_case)]
 Status = Annotated[JobStatus, Field(strict=False)]
 DateTime = Annotated[datetime, BeforeValidator(_date_time)]

@@ -6,6 +6,7 @@ typing error must not pass silently.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -21,7 +22,7 @@ from jobqueue.api.fields import (
     Text,
     Token,
 )
-from jobqueue.job import JobPriority, JsonObject
+from jobqueue.job import JobPriority, JobStatus, JsonObject
 from jobqueue.newjob import MAX_DELAY_SECONDS, NewJob
 from jobqueue.queue import JobFilter
 
@@ -32,6 +33,8 @@ MAX_ENQUEUED_AT_ONCE = 100
 MAX_CLAIMED_AT_ONCE = 25
 MAX_COMPLETED_AT_ONCE = 25
 MAX_QUEUES = 100
+MAX_RETRIED_AT_ONCE = 100
+DEFAULT_RETRIED_AT_ONCE = 25
 
 
 class Fields(BaseModel):
@@ -145,3 +148,26 @@ class ReleaseJob(Fields):
 
     lease_token: Token | None = None
     delay_seconds: Annotated[int, Field(ge=0, le=MAX_DELAY_SECONDS)] | None = None
+
+
+class RetryJobs(Fields):
+    """The body of POST /queues/{queue}/retry."""
+
+    status: Status
+    type: Text | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_RETRIED_AT_ONCE)] = DEFAULT_RETRIED_AT_ONCE
+    finished_before: DateTime | None = None
+
+    @field_validator("status")
+    @classmethod
+    def _retryable(cls, status: JobStatus) -> JobStatus:
+        if status not in {JobStatus.FAILED, JobStatus.CANCELLED}:
+            raise PydanticCustomError("unknown_value", "must be failed or cancelled")
+        return status
+
+    @field_validator("finished_before")
+    @classmethod
+    def _aware(cls, moment: datetime | None) -> datetime | None:
+        if moment is not None and moment.tzinfo is None:
+            raise PydanticCustomError("no_time_zone", "needs an offset from UTC")
+        return moment

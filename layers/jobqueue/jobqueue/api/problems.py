@@ -45,6 +45,7 @@ KINDS: Mapping[type[Exception], Kind] = {
     errors.QueueNotAllowed: Kind(HTTPStatus.FORBIDDEN, "queue-not-allowed", "Queue not allowed"),
     errors.PriorityNotAllowed: Kind(HTTPStatus.FORBIDDEN, "priority-not-allowed", "Priority not allowed"),
     errors.JobNotFound: Kind(HTTPStatus.NOT_FOUND, "job-not-found", "Job not found"),
+    errors.QueueNotFound: Kind(HTTPStatus.NOT_FOUND, "queue-not-found", "Queue not found"),
     api_errors.RouteNotFound: Kind(HTTPStatus.NOT_FOUND, "route-not-found", "Route not found"),
     api_errors.MethodNotAllowed: Kind(
         HTTPStatus.METHOD_NOT_ALLOWED, "method-not-allowed", "Method not allowed"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jobqueue.job import Job, JobFailure, JobStatus, JobSummary, JsonObject, format_timestamp
 from jobqueue.principal import Principal, Role
 from jobqueue.queue import Lease
+
+if TYPE_CHECKING:
+    from jobqueue.operating import QueueState
 
 
 def job_view(job: Job, caller: Principal) -> JsonObject:
@@ -79,6 +82,21 @@ def lease_view(lease: Lease) -> JsonObject:
     return {
         "lease_expires_at": format_timestamp(lease.lease_expires_at),
         "cancel_requested": lease.cancel_requested,
+    }
+
+
+def queue_view(state: QueueState, now: datetime) -> JsonObject:
+    """Return what everybody who is granted a queue may see of it."""
+    since = state.oldest_ready_since
+    return {
+        "name": state.name,
+        "paused": state.paused,
+        "counts": {
+            "pending": {priority.value: count for priority, count in state.waiting.items()},
+            **{status.value: count for status, count in state.others.items()},
+        },
+        "oldest_pending_at": _time(since),
+        "oldest_age_seconds": None if since is None else max(0, int((now - since).total_seconds())),
     }
 
 
