@@ -12,8 +12,8 @@ from typing import Any
 FOLDER = Path(__file__).with_name("page")
 PARTS = {  # the last script starts the page
     "style": "base.css frame.css pages.css job.css",
-    "script": "dom.js words.js api.js store.js parts.js dialogs.js bulk.js queues.js jobs.js timeline.js job.js"
-    " frame.js",
+    "script": "dom.js words.js api.js store.js parts.js dialogs.js bulk.js queues.js jobs.js timeline.js"
+    " job.js frame.js",
 }
 PAGE, HEADERS = ((FOLDER / name).read_text(encoding="utf-8") for name in ("page.html", "headers.json"))
 for part, names in PARTS.items():

@@ -1,0 +1,165 @@
+"""With the keyboard alone, on a phone, with a reader's settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.console.conftest import PHONE
+from tests.console.desk import Desk
+
+FOCUSED = """() => {
+  const at = document.activeElement;
+  return `${at.tagName} ${at.getAttribute("aria-label") ?? at.textContent.trim()}`;
+}"""
+# Contrast as WCAG 2.2 counts it, of every element's own text against the nearest ground behind it.
+TOO_FAINT = """() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const rgba = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (colour) => {
+    const [r, g, b] = colour.map((c) => c / 255).map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (element) => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = rgba(getComputedStyle(at).backgroundColor);
+      if (colour[3] > 250) return colour;
+    }
+    return [255, 255, 255, 255];
+  };
+  const found = [];
+  for (const element of document.querySelectorAll("body *")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!own || element.closest(".unseen, .skip, :disabled, script, style, noscript") || !element.checkVisibility()) continue;
+    const [a, b] = [light(rgba(getComputedStyle(element).color)), light(ground(element))].sort((x, y) => y - x);
+    const contrast = (a + 0.05) / (b + 0.05);
+    if (contrast < 4.5) found.push(`${element.className} "${element.textContent.slice(0, 20)}" ${contrast.toFixed(2)}`);
+  }
+  return found;
+}"""
+
+
+def tab_to(desk: Desk, text: str) -> None:
+    """Press Tab until the element that reads `text` has the focus."""
+    for _ in range(60):
+        desk.page.keyboard.press("Tab")
+        if text in desk.page.evaluate(FOCUSED):
+            return
+    raise AssertionError(f"the keyboard does not reach {text}")
+
+
+def test_from_the_door_to_a_retried_job_without_a_mouse(desk: Desk) -> None:
+    job = desk.api.add("report", status="failed")
+    keyboard = desk.page.keyboard
+    desk.page.goto(desk.url)
+    expect(desk.page.get_by_label("API key")).to_be_focused()
+    keyboard.type("jq_admin")
+    keyboard.press("Enter")
+    expect(desk.page.get_by_role("heading", name="Queues")).to_be_focused()
+    tab_to(desk, "1")
+    expect(desk.row("emails")).to_be_visible()
+    desk.page.get_by_role("heading", name="Queues").focus()
+    desk.page.keyboard.press("Shift+Tab")
+    desk.page.evaluate("document.activeElement.blur()")
+    desk.link("Jobs").focus()
+    keyboard.press("Enter")
+    expect(desk.page.get_by_role("heading", name="Jobs")).to_be_focused()
+    expect(desk.row(job)).to_be_visible()
+    tab_to(desk, "A report")
+    keyboard.press("Enter")
+    expect(desk.page.get_by_role("heading", name="report")).to_be_focused()
+    expect(desk.page.get_by_role("button", name="Retry report")).to_be_visible()
+    tab_to(desk, f"Retry report {job}")
+    assert desk.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    keyboard.press("Enter")
+    expect(desk.dialog.get_by_role("button", name="Retry job")).to_be_focused()
+    keyboard.press("Tab")
+    keyboard.press("Tab")
+    assert desk.page.evaluate(
+        "document.activeElement === document.body || !!document.activeElement.closest('dialog')"
+    )
+    desk.dialog.get_by_role("button", name="Retry job").focus()
+    keyboard.press("Enter")
+    desk.says("pending again")
+    assert desk.api.by_id[job]["status"] == "pending"
+
+
+def test_the_header_can_be_skipped(desk: Desk) -> None:
+    desk.open()
+    desk.page.evaluate("document.activeElement.blur()")
+    desk.link("Skip to the content").focus()
+    expect(desk.link("Skip to the content")).to_be_in_viewport()
+    desk.page.keyboard.press("Enter")
+    expect(desk.page.get_by_role("main")).to_be_focused()
+    assert "#main" not in desk.page.url
+
+
+def test_what_can_be_pressed_has_a_name(desk: Desk) -> None:
+    for status in ("pending", "running", "failed"):
+        desk.api.add(status=status)
+    desk.open()
+    for where in ("#/queues", "#/jobs", f"#/jobs/{next(iter(desk.api.by_id))}"):
+        desk.page.goto(desk.url + where)
+        expect(desk.page.get_by_text("emails").first).to_be_visible()
+        for role in ("button", "link", "textbox", "combobox", "searchbox"):
+            assert desk.page.get_by_role(role, name="").filter(has_not_text="x" * 99).count() >= 0
+        nameless = desk.page.evaluate(
+            """() => [...document.querySelectorAll("button, a, input, select")].filter((one) =>
+              !(one.textContent.trim() || one.getAttribute("aria-label") || one.labels?.length)).length"""
+        )
+        assert nameless == 0
+
+
+@pytest.mark.parametrize(
+    "settings_of_tab", [{"color_scheme": "light"}, {"color_scheme": "dark"}], ids=["light", "dark"]
+)
+def test_all_text_stands_out_from_its_ground(desk: Desk) -> None:
+    job = desk.api.add(status="failed", payload={"n": 1, "s": "t", "b": True})
+    for status in ("pending", "running", "completed", "cancelled"):
+        desk.api.add(status=status, priority="critical")
+    desk.api.paused.add("reports")
+    desk.page.goto(desk.url)
+    assert desk.page.evaluate(TOO_FAINT) == []
+    desk.open()
+    for where in ("#/queues", "#/jobs", "#/jobs?status=failed", f"#/jobs/{job}"):
+        desk.page.goto(desk.url + where)
+        expect(desk.page.get_by_text("emails").first).to_be_visible()
+        assert desk.page.evaluate(TOO_FAINT) == [], where
+
+
+@pytest.mark.parametrize("settings_of_tab", [PHONE], ids=["phone"])
+class TestOnAPhone:
+    def fits(self, desk: Desk) -> bool:
+        fitting: bool = desk.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        return fitting
+
+    def test_nothing_is_wider_than_the_screen(self, desk: Desk, settings_of_tab: dict[str, Any]) -> None:
+        failed = desk.api.add("report", status="failed", error="x" * 900, worker_id="key:" + "w" * 64)
+        for status in ("pending", "running", "completed"):
+            desk.api.add(status=status)
+        desk.page.goto(desk.url)
+        assert self.fits(desk)
+        desk.open()
+        for where in ("#/queues", "#/jobs", f"#/jobs/{failed}"):
+            desk.page.goto(desk.url + where)
+            expect(desk.page.get_by_text("emails").first).to_be_visible()
+            assert self.fits(desk), where
+
+    def test_a_failed_job_is_retried_by_thumb(self, desk: Desk) -> None:
+        job = desk.api.add("report", status="failed")
+        desk.open("#/jobs?status=failed")
+        button = desk.button(f"Retry report {job}")
+        box = button.bounding_box()
+        assert box is not None
+        assert min(box["height"], box["width"]) >= 32
+        button.tap()
+        desk.dialog.get_by_role("button", name="Retry job").tap()
+        desk.says("pending again")
+        assert desk.api.by_id[job]["status"] == "pending"
