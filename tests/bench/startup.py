@@ -32,6 +32,9 @@ _ENVIRONMENT = {
     "AWS_LAMBDA_INITIALIZATION_TYPE": "on-demand",  # the functions then open the queue as they start
     "POWERTOOLS_SERVICE_NAME": "jobqueue",
     "POWERTOOLS_METRICS_NAMESPACE": "jobqueue",
+    "WORKER_QUEUES": "default",
+    "WORKER_CONCURRENCY": "10",
+    "MAX_WORKERS": "1",
 }
 
 
