@@ -80,8 +80,29 @@ function set(node, name, value) {
 
 function show(root, views) {
   const focused = document.activeElement;
+  const places = placesOf(focused, root);
   patch(root, views);
-  if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
+  if (focused === document.activeElement) return;
+  const next = focused?.isConnected ? focused : neighbour(places);
+  next?.focus({ preventScroll: true });
+}
+
+// Where an element is, from itself outwards: each parent, and which child of it leads there.
+function placesOf(element, root) {
+  const places = [];
+  for (let node = element; node && node !== root && node.parentElement; node = node.parentElement) {
+    places.push({ parent: node.parentElement, index: [...node.parentElement.children].indexOf(node) });
+  }
+  return places;
+}
+
+// What had the focus is gone: whatever took its place gets it, or a keyboard starts at the top of the page again.
+function neighbour(places) {
+  const left = places.find(({ parent }) => parent.isConnected);
+  if (!left || left.parent === document.body) return null;
+  const child = left.parent.children[Math.min(left.index, left.parent.children.length - 1)];
+  const usable = "a[href], button:not(:disabled), input, select";
+  return child?.matches(usable) ? child : (child?.querySelector(usable) ?? document.querySelector("h1"));
 }
 
 const remembered = new Map();

@@ -2,29 +2,32 @@
 
 function jobView() {
   const { job, refusal } = state;
-  const back = h("a", { class: "back", href: job ? toJobs({ status: job.status, queue: job.queue }) : "#/jobs" }, "Jobs");
-  if (refusal) {
-    return [back, h("h1", { tabindex: "-1" }, "Job"), refusal.status === 404 ? missing() : refused(refusal)];
-  }
-  if (job === null) return [back, h("h1", { tabindex: "-1" }, "Job"), skeleton(8)];
   return [
-    back,
-    h(
-      "div", { class: "head job" },
-      h("h1", { tabindex: "-1" }, statusIcon(job.status), foreign(job.type)),
-      h("p", { class: "idline" }, jobId(job.id), button("Copy", () => copy(job.id, "Id"), { class: "plain", "aria-label": "Copy id" })),
-      h("div", { class: "actions" }, mayChange(job) && jobButton(job, "")),
-    ),
-    h(
-      "div", { class: "columns" },
-      h("div", { class: "main" }, errorPanel(job), h("section", { class: "panel" }, h("h2", null, "Timeline"), timelineView(job))),
-      h("div", { class: "side" }, factsView(job)),
-      h("div", { class: "wide" },
-        valuePanel(job, "payload"),
-        isThere(job, "progress") && valuePanel(job, "progress"),
-        (job.status === "completed" || isThere(job, "result")) && valuePanel(job, "result")),
-    ),
+    h("a", { class: "back", href: job ? toJobs({ status: job.status, queue: job.queue }) : "#/jobs" }, "Jobs"),
+    h("div", { class: "head job" }, job ? jobHead(job) : h("h1", { tabindex: "-1" }, "Job")),
+    refusal && (refusal.status === 404 ? missing() : refused(refusal)),
+    job ? jobBody(job) : !refusal && skeleton(8),
+  ].filter(Boolean);
+}
+
+function jobHead(job) {
+  return [
+    h("h1", { tabindex: "-1" }, statusIcon(job.status), foreign(job.type)),
+    h("p", { class: "idline" }, jobId(job.id), button("Copy", () => copy(job.id, "Id"), { class: "plain", "aria-label": "Copy id" })),
+    h("div", { class: "actions" }, mayChange(job) && jobButton(job, "")),
   ];
+}
+
+function jobBody(job) {
+  return h(
+    "div", { class: "columns" },
+    h("div", { class: "main" }, errorPanel(job), h("section", { class: "panel" }, h("h2", null, "Timeline"), timelineView(job))),
+    h("div", { class: "side" }, factsView(job)),
+    h("div", { class: "wide" },
+      valuePanel(job, "payload"),
+      isThere(job, "progress") && valuePanel(job, "progress"),
+      (job.status === "completed" || isThere(job, "result")) && valuePanel(job, "result")),
+  );
 }
 
 function missing() {
