@@ -121,7 +121,7 @@ def read_change(record: Mapping[str, Any]) -> Change:
 
 def batch_digest(changes: Iterable[Change]) -> str:
     """Return by what the same changes are known when they come again."""
-    digest = hashlib.sha256("\n".join(change.id for change in changes).encode())
+    digest = hashlib.sha256("\n".join(change.sequence for change in changes).encode())
     return digest.hexdigest()[: 2 * _DIGEST_BYTES]
 
 

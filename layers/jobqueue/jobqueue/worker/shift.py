@@ -189,7 +189,7 @@ class Shift:
             self._on_backlog()
 
     def _promise_is_open(self) -> bool:
-        """Tell whether a promised job is still pending though no look has found it."""
+        """Tell whether a promised job is still to be had though no look has found it."""
         if self._crew.monotonic() >= self._began + PATIENCE_SECONDS:
             self._promised.clear()
         self._promised = {job_id for job_id in self._promised if self._is_pending(job_id)}
@@ -197,7 +197,9 @@ class Shift:
 
     def _is_pending(self, job_id: str) -> bool:
         try:
-            return self._crew.queue.get(self._crew.caller, job_id).status is JobStatus.PENDING
+            job = self._crew.queue.get(self._crew.caller, job_id)
+            # a paused queue keeps its jobs, however long one looks
+            return job.status is JobStatus.PENDING and bool(self._crew.queue.open_queues((job.queue,)))
         except JobNotFound:
             return False
         except Unavailable:
