@@ -11,8 +11,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from botocore.config import Config
-
 from jobqueue.errors import JobNotCancellable, JobNotHeld, JobNotRetryable
 from jobqueue.item import read_job
 from jobqueue.job import Job, JobPriority
@@ -30,9 +28,6 @@ from tests.support.workshop import RETENTION
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-
-PATIENT = Config(read_timeout=60, max_pool_connections=32, retries={"total_max_attempts": 1})
-"""An answer that never came would leave a hole in the history."""
 
 SPEED = 40
 LEASES = (10, 30, 120)
@@ -73,7 +68,7 @@ class Race:
 
     def connect(self) -> DynamoDBClient:
         """Make a client."""
-        return dynamodb_local.connect(self.url, self.database, PATIENT)
+        return dynamodb_local.connect(self.url, self.database)
 
 
 class Player:

@@ -76,7 +76,7 @@ class Faults:
         self._number = 0
         self._injected: Counter[Fault] = Counter()
         self._history: IndexHistory | None = None
-        self._lag: Callable[[], int] = int
+        self._lag: Callable[[], int | None] = lambda: None
         events: Any = client.meta.events
         events.register_first("before-send.dynamodb", self._send)
 
@@ -129,14 +129,14 @@ class Faults:
             yield injected
 
     @contextmanager
-    def stale_index(self, lag: Callable[[], int]) -> Iterator[IndexHistory]:
-        """Answer queries of the index with the state of `lag()` writes ago.
+    def stale_index(self, lag: Callable[[], int | None]) -> Iterator[None]:
+        """Answer queries of the index with the state of `lag()` writes ago; None asks DynamoDB.
 
         Only what is written inside the block is known, so the index must be empty when it begins.
         """
         self._history, self._lag = IndexHistory(), lag
         try:
-            yield self._history
+            yield
         finally:
             self._history = None
 
@@ -175,7 +175,7 @@ class Faults:
         """Let DynamoDB carry the request out, or answer it from the past of the index."""
         history = self._history
         body = json.loads(request.body)
-        if history is not None and operation == "Query" and (lag := self._lag()):
+        if history is not None and operation == "Query" and (lag := self._lag()) is not None:
             return _response(request, 200, history.query(body, lag))
         reply = botocore_stubber(request=request, event_name=event_name)
         if reply is None:

@@ -43,6 +43,9 @@ SERVER = (
     "-disableTelemetry",
 )
 
+PATIENT = CONFIG.merge(Config(connect_timeout=10, read_timeout=60))
+"""As the functions have it, but for a machine that does many things at once."""
+
 _INSIDE = "package/emulator/"
 
 
@@ -93,8 +96,8 @@ def for_tests() -> str:
     return url
 
 
-def connect(url: str, database: str | None = None, config: Config = CONFIG) -> DynamoDBClient:
-    """Make a client as the functions have it.
+def connect(url: str, database: str | None = None, config: Config = PATIENT) -> DynamoDBClient:
+    """Make a client.
 
     Parameters
     ----------
