@@ -80,6 +80,15 @@ def test_the_highest_priority_comes_first(workshop: Workshop) -> None:
     assert ids(drain(workshop)) == wanted
 
 
+def test_the_highest_priority_of_all_shards_comes_first(workshop: Workshop) -> None:
+    workshop.deploy(WIDE)
+    for _ in range(8):
+        workshop.enqueue()
+    for _ in range(8):
+        urgent = workshop.enqueue(priority=JobPriority.CRITICAL)
+        assert workshop.claim().id == urgent.id
+
+
 def test_the_oldest_of_all_queues_comes_first(workshop: Workshop) -> None:
     enqueued = []
     for queue in ("bulk", "default", "default", "bulk", "bulk", "default"):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from jobqueue.errors import InvalidRequest, JobNotHeld, ReplayMismatch
+from jobqueue.errors import InvalidRequest, JobNotHeld, ReplayMismatch, Unavailable
 from jobqueue.job import JobFailure, JobStatus
 from tests.support.clock import START
 from tests.support.workshop import BACKOFF, MAILER, OPS, PRINTER, Workshop
@@ -167,6 +167,18 @@ def test_a_cancel_request_in_between_is_honoured(workshop: Workshop) -> None:
     with workshop.just_before("UpdateItem", lambda: workshop.queue.cancel(OPS, job.id)):
         failed = workshop.queue.fail(MAILER, job.id, lease_token=job.lease_token)
     assert failed.status is JobStatus.CANCELLED
+
+
+def test_a_job_that_never_stands_still_is_given_up(workshop: Workshop) -> None:
+    job = workshop.running()
+    revs = iter(range(100, 110))
+
+    def change() -> None:
+        workshop.spoil(job.id, rev=next(revs))
+
+    with workshop.just_before("UpdateItem", *[change] * 10), pytest.raises(Unavailable):
+        workshop.queue.fail(MAILER, job.id)
+    assert workshop.queue.fail(MAILER, job.id).status is JobStatus.PENDING
 
 
 @pytest.mark.parametrize("call", ["complete", "fail", "release"])

@@ -151,11 +151,11 @@ def test_an_unknown_queue_and_an_unknown_type_are_refused(workshop: Workshop) ->
 
 
 def test_a_type_can_be_asked_for_however_few_there_are(workshop: Workshop) -> None:
-    for _ in range(60):
+    for _ in range(105):
         workshop.enqueue(type="eager")
     rare = workshop.enqueue(type="patient")
     assert listed(workshop, limit=10, type="patient") == [rare.id]
-    assert len(listed(workshop, limit=10, type="eager")) == 60
+    assert len(listed(workshop, limit=10, type="eager")) == 105
 
 
 def test_a_page_looks_at_so_many_lanes_and_then_says_where_it_goes_on(workshop: Workshop) -> None:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from jobqueue.errors import JobNotHeld, Unavailable
 from jobqueue.job import JobPriority, JobStatus
 from jobqueue.jobtype import JobType, JobTypes, Queue
-from jobqueue.rescue import Found
-from tests.support.workshop import BACKOFF, LEASE_SECONDS, MAILER, NOTE, OPS, PRINTER, Workshop
+from jobqueue.rescue import MOST_PER_LANE, Found, Rescuer
+from jobqueue.retries import Retries
+from tests.support.workshop import (
+    BACKOFF,
+    JOB_TYPES,
+    JOBS,
+    LEASE_SECONDS,
+    MAILER,
+    NOTE,
+    OPS,
+    PRINTER,
+    Workshop,
+)
 
 LATER = "2026-11-30T02:27:07.123456Z"
 HELD_ONLY = {"worker_id", "claimed_at", "lease_token", "lease_expires_at", "lane_done", "progress"}
@@ -244,6 +257,26 @@ def test_a_run_goes_through_more_than_a_page(workshop: Workshop) -> None:
     workshop.queue.claim_batch(MAILER, 60)
     workshop.lose_lease()
     assert workshop.rescuer.run() == {Found.REQUEUED: 60}
+
+
+def test_a_run_looks_at_so_many_jobs_of_a_lane_and_no_more(workshop: Workshop) -> None:
+    job = workshop.running()
+    workshop.spoil(job.id, payload="{")  # so that each is read and stays
+    item = workshop.client.get_item(TableName=JOBS, Key={"id": {"S": job.id}})["Item"]
+    copies = [{**item, "id": {"S": f"job_{number:026d}"}} for number in range(1000, 1000 + MOST_PER_LANE)]
+    for start in range(0, len(copies), 25):
+        put: Any = {JOBS: [{"PutRequest": {"Item": copy}} for copy in copies[start : start + 25]]}
+        workshop.client.batch_write_item(RequestItems=put)
+    workshop.lose_lease()
+    assert workshop.rescuer.run() == {Found.BROKEN: MOST_PER_LANE}
+
+
+def test_nobody_needs_to_be_told(workshop: Workshop) -> None:
+    workshop.running()
+    workshop.lose_lease()
+    retries = Retries(JOB_TYPES, BACKOFF, random.Random(1))
+    quiet = Rescuer(workshop.table(), JOB_TYPES, retries, clock=workshop.clock)
+    assert quiet.run() == {Found.REQUEUED: 1}
 
 
 def test_a_lane_out_of_reach_is_told_after_the_others_were_looked_through(workshop: Workshop) -> None:

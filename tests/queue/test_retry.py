@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobqueue.errors import JobNotFound, JobNotRetryable
+from jobqueue.errors import JobNotFound, JobNotRetryable, Unavailable
 from jobqueue.job import JobStatus
 from tests.support.callers import admin
 from tests.support.workshop import MAILER, OPS, RETENTION, Workshop
@@ -96,6 +96,20 @@ def test_what_went_round_in_between_is_retried_as_it_is_now(workshop: Workshop) 
     with workshop.just_before("UpdateItem", go_round):
         retried = workshop.queue.retry(OPS, job.id)
     assert [failure.error for failure in retried.errors] == ["first", "second"]
+
+
+def test_a_job_that_never_stands_still_is_given_up(workshop: Workshop) -> None:
+    job = workshop.running(max_retries=0)
+    workshop.queue.fail(MAILER, job.id)
+
+    def go_round() -> None:
+        workshop.queue.retry(admin("boss"), job.id)
+        workshop.claim()
+        workshop.queue.fail(MAILER, job.id)
+
+    with workshop.just_before("UpdateItem", *[go_round] * 10), pytest.raises(Unavailable):
+        workshop.queue.retry(OPS, job.id)
+    assert workshop.queue.retry(OPS, job.id).status is JobStatus.PENDING
 
 
 def test_a_lost_reply_is_no_conflict(workshop: Workshop) -> None:

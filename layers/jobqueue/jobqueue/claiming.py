@@ -27,7 +27,7 @@ from jobqueue.spread import PAGE, Look, Settled, Window, waves
 from jobqueue.table import Hold, JobsTable, Refused, is_misfiled
 
 SHARDS_AT_FIRST = 2
-"""How many shards of a queue a claim looks at before it looks at all of them."""
+"""How many shards of a queue a claim looks at before it looks at all of them, priority by priority."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +114,8 @@ class Claimer:
         """Yield jobs as they are taken."""
         left = max_jobs
         begin = {queue: self._rng.random() for queue in wish.queues}
-        for shards in (slice(SHARDS_AT_FIRST), slice(SHARDS_AT_FIRST, None)):
-            for priority in JobPriority.highest_first():
+        for priority in JobPriority.highest_first():
+            for shards in (slice(SHARDS_AT_FIRST), slice(SHARDS_AT_FIRST, None)):
                 looks = [self._look(queue, priority, at, shards) for queue, at in begin.items()]
                 for jobs in self._take_from(looks, left, wish):
                     left -= len(jobs)
