@@ -33,7 +33,7 @@ def test_all_of_a_queue_in_steps_with_a_bar(desk: Desk) -> None:
     expect(desk.dialog.get_by_role("heading", name="Done")).to_be_visible()
     expect(desk.dialog).to_contain_text("250 jobs went back to pending")
     assert desk.api.changes() == ["POST /queues/emails/retry"] * 3
-    assert [body for method, _, body in desk.api.calls if method == "POST"][0] == {
+    assert next(body for method, _, body in desk.api.calls if method == "POST") == {
         "status": "failed",
         "limit": 100,
     }
