@@ -8,7 +8,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from jobqueue.api.app import http_function
 from jobqueue.api.batch import answer_each
-from jobqueue.api.models import CompleteJobs, CompleteOneOfJobs
+from jobqueue.api.held import CompleteJobs, CompleteOneOfJobs
 from jobqueue.api.request import MAX_BATCH_BODY_BYTES
 from jobqueue.job import Job, JsonObject
 from jobqueue.principal import Role

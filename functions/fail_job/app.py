@@ -6,7 +6,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from jobqueue.api.app import http_function
 from jobqueue.api.fields import JobId
-from jobqueue.api.models import FailJob
+from jobqueue.api.held import FailJob
 from jobqueue.job import JsonObject
 from jobqueue.principal import Role
 

@@ -7,7 +7,7 @@ from aws_lambda_powertools.event_handler import Response
 from jobqueue.api import views
 from jobqueue.api.app import http_function
 from jobqueue.api.fields import JobId
-from jobqueue.api.models import HeartbeatJob
+from jobqueue.api.held import HeartbeatJob
 from jobqueue.job import JsonObject
 from jobqueue.principal import Role
 

@@ -20,7 +20,7 @@ app = http_function("list_jobs", *Role)
 
 @app.get("/jobs")
 def list_jobs(query: Annotated[ListJobs, Query()]) -> Response[JsonObject]:
-    """Answer with a page of what the index of lanes tells, and where the next one starts."""
+    """Answer with a page of jobs, and where the next one starts."""
     wanted = query.filter()
     after = cursors.decode(query.cursor, app.caller, ROUTE, wanted)
     page = app.queue.list(app.caller, wanted, limit=query.limit, after=after)

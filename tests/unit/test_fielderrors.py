@@ -79,6 +79,11 @@ def test_codes(member: str, value: Any, code: str) -> None:
     assert CANARY not in error.message
 
 
+def test_a_pattern_is_for_machines() -> None:
+    (error,) = refused(text="ABC")
+    assert error.message == "payload.text: does not have the form that is required"
+
+
 def test_a_place_in_a_list() -> None:
     (error,) = refused(items=[1, "2"])
     assert error.field == "payload.items.1"

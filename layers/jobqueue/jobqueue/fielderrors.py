@@ -39,7 +39,9 @@ _CODES = {
 _MESSAGES = {
     "missing": "is required",
     "unknown_field": "is not a known field",
-    "union_tag_invalid": "is not one of the known kinds",  # pydantic's own words quote the value
+    # pydantic's own words quote the value, or the pattern
+    "union_tag_invalid": "is not one of the known kinds",
+    "string_pattern_mismatch": "does not have the form that is required",
 }
 
 

@@ -69,9 +69,9 @@ class HttpFunction(APIGatewayHttpResolver):
             debug=False,
         )
         self.action = action
-        self._roles = roles
-        self._max_body_bytes = max_body_bytes
-        self._member_headers = dict(member_headers or {})
+        self.roles = roles
+        self.max_body_bytes = max_body_bytes
+        self.member_headers = dict(member_headers or {})
         self._caller: Principal | None = None
         self._begin(read_request({}))
         self.use(middlewares=[self._check_the_rest])
@@ -102,7 +102,7 @@ class HttpFunction(APIGatewayHttpResolver):
         try:
             self._caller = read_caller(event)
             telemetry.identify(self._caller.id)
-            self._caller.require_role(*self._roles)
+            self._caller.require_role(*self.roles)
             if self.received.method != "GET":
                 self._read_body(event)
         except JobQueueError as error:
@@ -162,10 +162,10 @@ class HttpFunction(APIGatewayHttpResolver):
         telemetry.begin(request_id=request.id)
 
     def _read_body(self, event: Mapping[str, Any]) -> None:
-        body = read_body(event, self.received, self._max_body_bytes)
+        body = read_body(event, self.received, self.max_body_bytes)
         self._body_is_missing = body is None
         self._body = body or {}
-        for header, member in self._member_headers.items():
+        for header, member in self.member_headers.items():
             if header in self.received.headers:
                 self._take_member(member, unquoted(self.received.headers[header]))
 

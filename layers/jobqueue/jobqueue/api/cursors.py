@@ -11,11 +11,10 @@ import hashlib
 import json
 from typing import Any
 
+from jobqueue.api.models import MAX_CURSOR
 from jobqueue.errors import InvalidCursor
 from jobqueue.principal import Principal
 from jobqueue.queue import JobFilter, Position
-
-LONGEST = 1024
 
 
 def encode(position: Position | None, caller: Principal, route: str, wanted: JobFilter) -> str | None:
@@ -49,7 +48,7 @@ def decode(cursor: str | None, caller: Principal, route: str, wanted: JobFilter)
 
 
 def _members(cursor: str) -> list[Any]:
-    if len(cursor) > LONGEST:
+    if len(cursor) > MAX_CURSOR:
         raise InvalidCursor
     try:
         members = json.loads(base64.urlsafe_b64decode(cursor.encode("ascii") + b"=" * (-len(cursor) % 4)))

@@ -9,11 +9,13 @@ from urllib.parse import unquote
 
 from aws_lambda_powertools.event_handler.openapi.params import Path
 from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from jobqueue.job import JobPriority, JobStatus
-from jobqueue.jobtype import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS
+from jobqueue.jobtype import MAX_LEASE_SECONDS, MAX_RETRIES, MIN_LEASE_SECONDS
 from jobqueue.jsontext import has_lone_surrogate
+from jobqueue.newjob import MAX_DELAY_SECONDS, MAX_KEY_LENGTH
 
 _INTEGER = re.compile(r"[0-9]{1,9}")
 # RFC 3339. Without an offset it is read as well, so that the rule about offsets can say what is wrong.
@@ -61,8 +63,17 @@ def _mended(value: str) -> str:
     return _LONE_SURROGATE.sub("\ufffd", value)
 
 
+def limits(**keywords: Any) -> FieldInfo:
+    """Tell limits that are checked elsewhere, as keywords of JSON Schema, for the description of the API."""
+    told: FieldInfo = Field(json_schema_extra=keywords)
+    return told
+
+
 JobId = Annotated[str, Path(), AfterValidator(unquote)]
 """The id in a path. A malformed one is no error of its own: there is no such job."""
+
+IN_QUERY = BeforeValidator(_query_integer)
+"""Reads an integer from a query."""
 
 QueueName = Annotated[str, Path(), AfterValidator(unquote)]
 """The queue in a path. A malformed one is no error of its own: there is no such queue."""
@@ -73,7 +84,12 @@ DateTime = Annotated[datetime, BeforeValidator(_date_time)]
 Text = Annotated[str, AfterValidator(_storable)]
 Token = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_storable)]
 LeaseSeconds = Annotated[int, Field(ge=MIN_LEASE_SECONDS, le=MAX_LEASE_SECONDS)]
-QueryInteger = Annotated[int, BeforeValidator(_query_integer)]
+RetryCount = Annotated[int, limits(minimum=0, maximum=MAX_RETRIES)]
+DelaySeconds = Annotated[int, limits(minimum=0, maximum=MAX_DELAY_SECONDS)]
+IdempotencyKey = Annotated[
+    str, limits(minLength=1, maxLength=MAX_KEY_LENGTH, pattern=r"^[^\u0000-\u001f\u007f-\u009f]*$")
+]
+RetryableStatus = Annotated[Status, limits(enum=["failed", "cancelled"])]
 
 ErrorText = Annotated[str, AfterValidator(_mended)]
 """What a worker tells of a failure: taken as it is, since refusing it would lose the failure."""
