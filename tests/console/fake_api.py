@@ -8,13 +8,15 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from functions.show_console.app import lambda_handler
+from jobqueue.job import parse_timestamp
 from tests.console.jobs_in_memory import FINISHED, STATUSES, Jobs, Json
 
 STAGE = "/_aws/execute-api/a1b2c3d4e5/$default"
@@ -55,6 +57,10 @@ class FakeApi(Jobs):
         Method, path with query, and body of each call, but for GET /console.
     gate : Event
         Calls that change something wait for it.
+    step : int
+        How many jobs one retry in bulk retries at most.
+    after_step : callable
+        Called when one has.
     """
 
     down: bool = False
@@ -64,6 +70,7 @@ class FakeApi(Jobs):
     gate: threading.Event = field(default_factory=threading.Event)
     lock: threading.RLock = field(default_factory=threading.RLock)
     step: int = 100
+    after_step: Callable[[FakeApi], None] = lambda _: None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -164,8 +171,11 @@ class FakeApi(Jobs):
         if verb == "retry":
             failed = [job for job in self.in_order("failed") if job["queue"] == name]
             failed = [job for job in failed if body.get("type") in {None, job["type"]}]
+            before = datetime.fromisoformat(body["finished_before"])
+            failed = [job for job in failed if parse_timestamp(job["finished_at"]) < before]
             for job in failed[: min(self.step, body["limit"])]:
                 self.retry(job)
+            self.after_step(self)
             return {"retried": min(self.step, len(failed)), "skipped": 0, "more": len(failed) > self.step}
         (self.paused.add if verb == "pause" else self.paused.discard)(name)
         return {"name": name, "paused": name in self.paused}

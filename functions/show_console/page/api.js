@@ -139,6 +139,7 @@ const cancelJob = (id) => post(`/jobs/${encodeURIComponent(id)}/cancel`);
 const pauseQueue = (name) => post(`${QUEUES}/${encodeURIComponent(name)}/pause`);
 const resumeQueue = (name) => post(`${QUEUES}/${encodeURIComponent(name)}/resume`);
 
-function retryStep(queue, type, limit) {
-  return post(`${QUEUES}/${encodeURIComponent(queue)}/retry`, { status: "failed", ...(type ? { type } : {}), limit });
+function retryStep(queue, type, before, limit) {
+  const which = { status: "failed", ...(type ? { type } : {}), finished_before: before, limit };
+  return post(`${QUEUES}/${encodeURIComponent(queue)}/retry`, which);
 }

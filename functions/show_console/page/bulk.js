@@ -9,7 +9,7 @@ function askToRetryAll(queues, type = null) {
   const total = totalOf(wanted, "failed");
   openDialog({
     kind: "bulk", queues: wanted.map((queue) => queue.name), type, total, retried: 0, skipped: 0,
-    busy: false, stopping: false, done: false, waiting: null, error: null,
+    busy: false, stopping: false, done: false, waiting: null, error: null, before: null,
   });
 }
 
@@ -19,7 +19,9 @@ function stopBulk(dialog) {
 }
 
 async function runBulk(dialog) {
-  Object.assign(dialog, { busy: true, stopping: false, error: null });
+  // what fails again while this runs is left, or it would never end; clocks may differ by what `skew` leaves in
+  const before = new Date(now() + 3 * SECOND).toISOString();
+  Object.assign(dialog, { busy: true, stopping: false, error: null, before: dialog.before ?? before });
   render();
   document.querySelector("dialog [data-first]")?.focus(); // the button that was pressed is gone
   try {
@@ -45,10 +47,8 @@ async function runBulk(dialog) {
 async function retryQueue(dialog, queue) {
   let idle = 0;
   let more = true;
-  // what fails again at once would be retried for ever: twice what was there is enough
-  const enough = 2 * dialog.total + STEP;
-  while (more && !dialog.stopping && dialog.retried < enough && idle < IDLE_STEPS) {
-    const step = await patiently(dialog, () => retryStep(queue, dialog.type, STEP));
+  while (more && !dialog.stopping && idle < IDLE_STEPS) {
+    const step = await patiently(dialog, () => retryStep(queue, dialog.type, dialog.before, STEP));
     if (step === null) return;
     dialog.retried += step.retried;
     dialog.skipped += step.skipped;
