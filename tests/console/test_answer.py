@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -15,8 +16,11 @@ from tests.support.template import ROOT
 
 
 def answer(accept_encoding: str | None = None) -> dict[str, Any]:
-    headers = {} if accept_encoding is None else {"accept-encoding": accept_encoding}
-    return lambda_handler({"headers": headers}, None)
+    event = json.loads((ROOT / "events" / "show_console.json").read_text(encoding="utf-8"))
+    del event["headers"]["accept-encoding"]
+    if accept_encoding is not None:
+        event["headers"]["accept-encoding"] = accept_encoding
+    return lambda_handler(event, None)
 
 
 def policy() -> dict[str, list[str]]:

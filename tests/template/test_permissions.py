@@ -47,6 +47,7 @@ GRANTS: dict[str, set[Grant]] = {
     "resume_queue": {WRITE_QUEUE},
     "retry_job": CHANGE,
     "retry_jobs": FIND_AND_CHANGE,
+    "show_console": set(),
     "work_jobs": {
         *CLAIM,
         *FOLLOW_STREAM,

@@ -27,6 +27,7 @@ ROUTES: dict[Route, str] = {
     ("POST", "/queues/{queue}/pause"): "PauseQueueFunction",
     ("POST", "/queues/{queue}/resume"): "ResumeQueueFunction",
     ("POST", "/queues/{queue}/retry"): "RetryJobsFunction",
+    ("GET", "/console"): "ShowConsoleFunction",
 }
 # No data is behind these.
 PUBLIC: set[Route] = {("GET", "/console"), ("GET", "/openapi.json")}
