@@ -1,0 +1,129 @@
+"""What a queue of jobs is, without a table: the state diagram, with its times and counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from jobqueue.job import JobPriority, JobStatus
+from jobqueue.lifecycle import LEASE_GRACE
+from tests.support.workshop import RETENTION
+
+PENDING, RUNNING, COMPLETED, FAILED, CANCELLED = JobStatus
+
+
+@dataclass(slots=True, kw_only=True)
+class ModelJob:
+    """One job."""
+
+    id: str
+    priority: JobPriority
+    max_retries: int
+    available_at: datetime
+    status: JobStatus = PENDING
+    retry_count: int = 0
+    cancel_requested: bool = False
+    worker_id: str | None = None
+    lease_token: str | None = None
+    lease_expires_at: datetime | None = None
+    finished_at: datetime | None = None
+    was_extended: bool = False
+
+    def claimed(self, worker: str, token: str, expires_at: datetime) -> None:
+        """pending ──▶ running"""
+        self.status, self.worker_id, self.lease_token = RUNNING, worker, token
+        self.lease_expires_at, self.was_extended = expires_at, False
+
+    def taken_over(self, worker: str, token: str, expires_at: datetime) -> None:
+        """running ──▶ running, under another lease; the lost one was a failure"""
+        self.retry_count += 1
+        self.claimed(worker, token, expires_at)
+
+    def extended(self, expires_at: datetime) -> None:
+        """running, and for longer"""
+        assert self.lease_expires_at is not None
+        self.lease_expires_at, self.was_extended = max(self.lease_expires_at, expires_at), True
+
+    def completed(self, now: datetime) -> None:
+        """running ──▶ completed"""
+        self._finished(COMPLETED, now)
+
+    def failed(self, now: datetime, wait: timedelta = timedelta(0), *, discard: bool = False) -> None:
+        """running ──▶ pending, while retries are left; else failed, or cancelled where that was asked"""
+        if self.cancel_requested:
+            self._finished(CANCELLED, now)
+        elif discard or self.retry_count == self.max_retries:
+            self._finished(FAILED, now)
+        else:
+            self.retry_count += 1
+            self._waits(now + wait)
+
+    def released(self, now: datetime, delay: timedelta) -> None:
+        """running ──▶ pending, at its place or later; or cancelled where that was asked"""
+        if self.cancel_requested:
+            self._finished(CANCELLED, now)
+        else:
+            self._waits(max(self.available_at, now + delay) if delay else self.available_at)
+
+    def cancelled(self, now: datetime) -> None:
+        """pending ──▶ cancelled; a running job is asked to stop"""
+        if self.status is PENDING:
+            self._finished(CANCELLED, now)
+        elif self.status is RUNNING:
+            self.cancel_requested = True
+
+    def retried(self, now: datetime) -> None:
+        """failed, cancelled ──▶ pending"""
+        self.retry_count, self.cancel_requested, self.finished_at = 0, False, None
+        self._waits(now)
+
+    def is_held(self, worker: str, token: str | None) -> bool:
+        return self.status is RUNNING and (self.worker_id, self.lease_token) == (worker, token)
+
+    def is_over(self, now: datetime) -> bool:
+        """Tell whether its lease ran out, and the grace with it."""
+        return self.lease_expires_at is not None and self.lease_expires_at + LEASE_GRACE <= now
+
+    def is_kept(self, now: datetime) -> bool:
+        return self.finished_at is None or self.finished_at + RETENTION >= now
+
+    def _waits(self, available_at: datetime) -> None:
+        self.status, self.available_at = PENDING, available_at
+        self.worker_id = self.lease_token = self.lease_expires_at = None
+
+    def _finished(self, status: JobStatus, now: datetime) -> None:
+        self.status, self.finished_at, self.lease_expires_at = status, now, None
+
+
+@dataclass(slots=True)
+class Model:
+    """All jobs, by id."""
+
+    jobs: dict[str, ModelJob] = field(default_factory=dict)
+
+    def next(self, now: datetime) -> ModelJob | None:
+        """Return what is claimed now: the most urgent job, and of these the oldest."""
+        due = [job for job in self.jobs.values() if job.status is PENDING and job.available_at <= now]
+        return min(due, key=lambda job: (-job.priority.rank, job.available_at, job.id), default=None)
+
+    def may_be_taken_over(self, now: datetime) -> set[str]:
+        return {
+            job.id
+            for job in self.jobs.values()
+            if job.status is RUNNING
+            and job.is_over(now)
+            and job.retry_count < job.max_retries
+            and not job.cancel_requested
+        }
+
+    def hides_others(self) -> bool:
+        """Tell whether a job may stand before those that may be taken over: a claim looks at one."""
+        return any(
+            job.status is RUNNING and (job.was_extended or job.cancel_requested) for job in self.jobs.values()
+        )
+
+    def rescued(self, now: datetime) -> None:
+        """A lease that ran out is a failure."""
+        for job in self.jobs.values():
+            if job.status is RUNNING and job.is_over(now):
+                job.failed(now)
