@@ -24,7 +24,7 @@ from jobqueue.lanes import up_to
 from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, may_be_taken_over
 from jobqueue.metrics import Measures, Metric, labels
 from jobqueue.spread import PAGE, Look, Settled, Window, waves
-from jobqueue.table import Hold, JobsTable, Refused, is_misfiled
+from jobqueue.table import Hold, JobsTable, Refused
 
 SHARDS_AT_FIRST = 2
 """How many shards of a queue a claim looks at before it looks at all of them, priority by priority."""
@@ -212,8 +212,7 @@ class Claimer:
             taken = [] if job is None else [job]
             self._tell(Metric.RESCUED, taken)
             return taken
-        if is_misfiled(stored):
-            self._table.refile(stored)
+        self._table.refile(stored)
         return []
 
     def _tell(self, metric: Metric, jobs: Sequence[Job | JobSummary]) -> None:

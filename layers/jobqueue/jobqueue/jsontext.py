@@ -7,7 +7,7 @@ from typing import Any
 
 MAX_DEPTH = 32
 
-SURROGATES = (0xD800, 0xDFFF)
+_SURROGATES = (0xD800, 0xDFFF)
 
 
 class NotStorable(ValueError):
@@ -54,7 +54,7 @@ def canonical(value: Any) -> str:
 
 def has_lone_surrogate(text: str) -> bool:
     """Tell whether `text` holds half of a surrogate pair, which UTF-8 cannot carry."""
-    low, high = SURROGATES
+    low, high = _SURROGATES
     return any(low <= ord(character) <= high for character in text)
 
 

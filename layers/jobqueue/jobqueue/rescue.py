@@ -23,7 +23,7 @@ from jobqueue.lanes import up_to
 from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, Backoff, lease_ran_out
 from jobqueue.retries import Retries
 from jobqueue.settings import Settings
-from jobqueue.table import LEASE_IS_OVER, JobsTable, Refused, is_misfiled, open_table
+from jobqueue.table import LEASE_IS_OVER, JobsTable, Refused, open_table
 
 PAGE = 50
 MOST_PER_LANE = 500
@@ -138,8 +138,7 @@ class Rescuer:
                 return Found.GONE, None
             now = self._clock()
             if not lease_ran_out(stored.job, now):
-                if is_misfiled(stored):
-                    self._table.refile(stored)
+                self._table.refile(stored)
                 return Found.EXTENDED, stored.job
             outcome = self._table.settle(
                 stored,

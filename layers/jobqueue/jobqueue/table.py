@@ -109,12 +109,12 @@ class JobsTable:
         self._client = client
         self._name = name
         self.lanes = Lanes(job_types)
-        self.retention = retention
+        self._retention = retention
 
     def last_expired(self, now: datetime) -> datetime:
         """Return by when a job must have finished to be past its retention, as `expires_at` would tell."""
         # expires_at is the next whole second, and that second must be over
-        return now.replace(microsecond=0) - timedelta(seconds=1) - self.retention
+        return now.replace(microsecond=0) - timedelta(seconds=1) - self._retention
 
     def get(self, job_id: str, now: datetime) -> StoredJob | None:
         """Read a job, consistently; None if there is none or it is past its retention."""
@@ -366,12 +366,12 @@ class JobsTable:
             ),
         )
 
-    def refile(self, stored: StoredJob) -> StoredJob | Refused:
-        """Show the index the true end of a lease that was extended."""
+    def refile(self, stored: StoredJob) -> None:
+        """Show the index the true end of a lease that a heartbeat has moved, if it shows another."""
         job = stored.job
-        if job.lease_expires_at is None:
-            raise CorruptItem("a running job has no lease")
-        return self._update(
+        if job.lease_expires_at is None or stored.lane_order == order(job.lease_expires_at, job.id):
+            return
+        self._update(
             job.id,
             Update(
                 conditions=(IS_RUNNING, STANDS_AS_SEEN),
@@ -403,7 +403,7 @@ class JobsTable:
             "lane_order": order(now, job_id),
             "finished_at": format_timestamp(now),
             "updated_at": format_timestamp(now),
-            "expires_at": math.ceil((now + self.retention).timestamp()),
+            "expires_at": math.ceil((now + self._retention).timestamp()),
         }
 
     def _requeue_attributes(self, job: Job, decision: Requeued, now: datetime) -> Attributes:
@@ -438,16 +438,6 @@ def open_table(settings: Settings, job_types: JobTypes, *, client: DynamoDBClien
 def held_by(holder: str, token: str) -> dict[str, Any]:
     """Return the values that `IS_HELD` compares with."""
     return {"running": JobStatus.RUNNING.value, "holder": holder, "token": token}
-
-
-def is_misfiled(stored: StoredJob) -> bool:
-    """Tell whether the index still shows an end of the lease that a heartbeat has moved since."""
-    job = stored.job
-    return (
-        job.status is JobStatus.RUNNING
-        and job.lease_expires_at is not None
-        and stored.lane_order != order(job.lease_expires_at, job.id)
-    )
 
 
 def _key(job_id: str) -> dict[str, Any]:
