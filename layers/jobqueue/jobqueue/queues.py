@@ -22,8 +22,8 @@ from jobqueue.settings import Settings
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-REMEMBERED_BATCHES = 32
-"""The latest batches that the item knows at least; their digests fill a good half of a billed kilobyte."""
+REMEMBERED_BATCHES = 24
+"""The latest batches that the item knows at least; twice as many still fit into a billed kilobyte."""
 
 _MOST_KEYS = 100  # that BatchGetItem takes
 _PAUSES_BEFORE_ASKING_AGAIN = (0.05, 0.1, 0.2, 0.4)
@@ -60,7 +60,7 @@ class QueueRecord:
 
     name: str
     paused: bool = False
-    counts: Mapping[str, int] = field(default_factory=dict)
+    counts: Mapping[str, int]
     batches: tuple[str, ...] = ()
     recount: Mapping[str, Any] = field(default_factory=dict)
 
@@ -82,7 +82,7 @@ class QueuesTable:
 
     def read(self, queues: Sequence[str]) -> dict[str, QueueRecord]:
         """Read the records of `queues`, consistently."""
-        found: dict[str, QueueRecord] = {name: QueueRecord(name=name) for name in queues}
+        found = {name: QueueRecord(name=name, counts=dict.fromkeys(COUNTERS, 0)) for name in queues}
         for first in range(0, len(queues), _MOST_KEYS):
             for item in self._items(queues[first : first + _MOST_KEYS]):
                 record = _record(item)

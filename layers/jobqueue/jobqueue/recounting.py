@@ -219,9 +219,13 @@ def _due(
 ) -> list[str]:
     """Return the counters whose time has come: the one that was begun first, then those in doubt."""
     minute = int(now.timestamp()) // _MINUTE
+    names = list(counts)
     begun = [step.counter] if step is not None and step.counter in counts else []
-    in_doubt = [name for name, streak in streaks.items() if name in counts and streak.batch == batch]
-    on_time = [name for name, count in counts.items() if minute % (1 + abs(count) // ENTRIES_A_MINUTE) == 0]
+    if begun:
+        # round and round, so that no counter waits for ever behind those that are due every minute
+        names = names[names.index(begun[0]) :] + names[: names.index(begun[0])]
+    in_doubt = [name for name in names if name in streaks and streaks[name].batch == batch]
+    on_time = [name for name in names if minute % (1 + abs(counts[name]) // ENTRIES_A_MINUTE) == 0]
     return list(dict.fromkeys((*begun, *in_doubt, *on_time)))
 
 
