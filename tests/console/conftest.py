@@ -1,8 +1,7 @@
-"""One browser for all tests of this folder, and for each test an API in memory and a tab of its own."""
+"""A browser for the tests of each module, and for each test an API in memory and a tab of its own."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,21 +10,10 @@ import pytest
 
 from tests.console.desk import Desk
 from tests.console.fake_api import FakeApi, serving
+from tests.support.browser import chromium
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -36,20 +24,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.console)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # a second one, of another folder, cannot run beside it
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium. Where it is missing, its tests are skipped; in CI they fail."""
-    from playwright.sync_api import sync_playwright
-
-    if not CHROMIUM.exists():
-        missing = "the console's tests need Chromium: apt-get install chromium"
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    """Chromium."""
+    with chromium() as launched:
         yield launched
-        launched.close()
 
 
 @pytest.fixture
@@ -69,7 +48,7 @@ def desk(browser: Browser, api: FakeApi, settings_of_tab: dict[str, Any]) -> Ite
     """A tab in front of the console of `api`; afterwards nothing may have gone wrong in it."""
     with serving(api) as url:
         context = browser.new_context(locale="en-US", **settings_of_tab)
-        tab = Desk(context.new_page(), api, url)
+        tab = Desk(context.new_page(), url, api=api)
         yield tab
         context.close()
     assert tab.wrong == []

@@ -1,52 +1,24 @@
-"""A browser in front of the console, and everything that must not happen in it."""
+"""A tab in front of the console of an API in memory, whose time the test moves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from tests.console.fake_api import ADMIN, FakeApi
-
-if TYPE_CHECKING:
-    from playwright.sync_api import ConsoleMessage, Request
-
-PATIENCE_MS = 20_000
-expect.set_options(timeout=PATIENCE_MS)
-
-# reported by the page itself, since not every browser writes all of them to the console
-REPORT_VIOLATIONS = """
-document.addEventListener("securitypolicyviolation", (event) =>
-  console.error(`violation of ${event.violatedDirective} by ${event.blockedURI}`));
-"""
+from tests.support.browser import Tab
 
 
 @dataclass
-class Desk:
-    """One tab.
+class Desk(Tab):
+    """A tab, and the API behind it."""
 
-    Attributes
-    ----------
-    wrong : list of str
-        Errors of the page, violations of its policy, requests to anywhere else. No test may leave any.
-    refusals_expected : bool
-        The browser itself writes a line for every call that fails; a test that makes calls fail says so.
-    """
-
-    page: Page
-    api: FakeApi
-    url: str
-    wrong: list[str] = field(default_factory=list)
-    refusals_expected: bool = False
+    api: FakeApi = field(default_factory=FakeApi)
 
     def __post_init__(self) -> None:
-        self.page.set_default_timeout(PATIENCE_MS)
+        super().__post_init__()
         self.page.clock.install()
-        self.page.add_init_script(REPORT_VIOLATIONS)
-        self.page.on("console", self._said)
-        self.page.on("pageerror", lambda error: self.wrong.append(f"page error: {error}"))
-        self.page.on("request", self._asked)
 
     def open(self, where: str = "", *, key: str = ADMIN) -> None:
         """Open the console at a view and sign in."""
@@ -54,48 +26,6 @@ class Desk:
         self.sign_in(key)
         expect(self.page.get_by_role("banner")).to_be_visible()
 
-    def sign_in(self, key: str) -> None:
-        """Type a key and press Enter."""
-        field_of_key = self.page.get_by_label("API key")
-        field_of_key.fill(key)
-        field_of_key.press("Enter")
-
     def later(self, seconds: int = 5) -> None:
         """Let the page's time pass, so that it refreshes."""
         self.page.clock.fast_forward(seconds * 1000)
-
-    def button(self, name: str) -> Locator:
-        """Return the button called exactly `name`."""
-        return self.page.get_by_role("button", name=name, exact=True)
-
-    def link(self, name: str) -> Locator:
-        """Return the link called exactly `name`."""
-        return self.page.get_by_role("link", name=name, exact=True)
-
-    def row(self, name: str) -> Locator:
-        """Return the row of the table that has `name` in it."""
-        return self.page.get_by_role("row").filter(has_text=name)
-
-    @property
-    def dialog(self) -> Locator:
-        """The open dialog."""
-        return self.page.get_by_role("dialog")
-
-    def press_in_dialog(self, name: str) -> None:
-        """Press the button of the dialog that is called `name`."""
-        self.dialog.get_by_role("button", name=name, exact=True).click()
-
-    def says(self, text: str) -> None:
-        """Wait until a screen reader is told `text`."""
-        expect(self.page.locator("#said")).to_contain_text(text)
-
-    def _said(self, message: ConsoleMessage) -> None:
-        if message.type not in {"error", "warning"}:
-            return
-        if self.refusals_expected and message.text.startswith("Failed to load resource"):
-            return
-        self.wrong.append(f"console: {message.text}")
-
-    def _asked(self, request: Request) -> None:
-        if not request.url.startswith((self.url.removesuffix("console"), "data:")):
-            self.wrong.append(f"request to {request.url}")

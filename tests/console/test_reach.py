@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.console.conftest import PHONE
 from tests.console.desk import Desk
 from tests.console.fake_api import ADMIN
 
+PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 FOCUSED = """() => {
   const at = document.activeElement;
   return `${at.tagName} ${at.getAttribute("aria-label") ?? at.textContent.trim()}`;
