@@ -34,6 +34,8 @@ def text(state: State) -> str:
         *(f"{role.upper()}={shlex.quote(key)}" for role, key in state.keys.items()),
         SETTINGS,
         "",
+        f"# The console, for a browser; sign in with one of the keys: {state.url}/console",
+        "",
         "# The life of a job, one command after another.",
     ]
     for command in commands(state.routes):
