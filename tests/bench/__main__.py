@@ -138,7 +138,7 @@ def _depths(url: str) -> tuple[str, str, Any]:
 def _starts(_: str) -> tuple[str, str, Any]:
     ratios = startup.ratios()
     text = table.markdown(
-        "Start: processor time to import and make the first client, as a ratio to doing that with boto3 alone",
+        "Start: processor time to import and make the first client, as a ratio to that with boto3 alone",
         ["function", "ratio"],
         [[name, ratio] for name, ratio in ratios.items()],
     )
