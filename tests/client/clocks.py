@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from jobqueue_client import Clock
+from jobqueue_client.clock import Mailbox
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class ManualClock(Clock):
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._now = 1_000.0
-        self._waiting: dict[threading.Thread, tuple[float, SimpleQueue[Any]]] = {}
+        self._waiting: dict[threading.Thread, tuple[float, Mailbox[Any]]] = {}
         self.blocked: set[threading.Thread] = set()
 
     def monotonic(self) -> float:
@@ -63,20 +63,17 @@ class ManualClock(Clock):
         return 1_900_000_000.0 + self._now
 
     def sleep(self, seconds: float) -> None:
-        never: SimpleQueue[object] = SimpleQueue()
+        never: Mailbox[object] = Mailbox()
         self.wait(never, seconds)
 
-    def wait(self, mailbox: SimpleQueue[T], seconds: float) -> T | None:
+    def wait(self, mailbox: Mailbox[T], seconds: float) -> T | None:
         me = threading.current_thread()
         until = self._now + max(0.0, seconds)
         while True:
             # a message is taken and the waiting ended in one step, or `settle` could look in between
             with self._lock:
                 self._waiting[me] = until, mailbox
-                try:
-                    message: T | None = mailbox.get_nowait()
-                except Empty:
-                    message = None
+                message = mailbox.get(0.0)
                 if message is not None or self._now >= until:
                     del self._waiting[me]
                     return message
@@ -94,5 +91,5 @@ class ManualClock(Clock):
         with self._lock:
             alive = {thread for thread in threading.enumerate() if thread.name.startswith("jobqueue-")}
             return alive == {*self._waiting, *self.blocked} and all(
-                until > self._now and mailbox.empty() for until, mailbox in self._waiting.values()
+                until > self._now and not mailbox for until, mailbox in self._waiting.values()
             )

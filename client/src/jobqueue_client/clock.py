@@ -3,10 +3,41 @@
 from __future__ import annotations
 
 import time
-from queue import Empty, SimpleQueue
-from typing import TypeVar
+from collections import deque
+from contextlib import suppress
+from threading import Lock
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
+
+
+class Mailbox(Generic[T]):
+    """Messages from threads and signal handlers to the one thread that reads them.
+
+    No queue of the standard library will do. The `put` of a Queue takes a lock that the very thread may hold
+    which the signal has interrupted, and the `get` of a SimpleQueue never returns when a signal arrives at
+    the end of its timeout (before Python 3.13).
+    """
+
+    def __init__(self) -> None:
+        self._messages: deque[T] = deque()
+        self._arrived = Lock()  # open once a message has arrived
+        self._arrived.acquire()
+
+    def __len__(self) -> int:
+        return len(self._messages)
+
+    def put(self, message: T) -> None:
+        """Add a message. Never waits."""
+        self._messages.append(message)
+        with suppress(RuntimeError):  # it is open already
+            self._arrived.release()
+
+    def get(self, seconds: float) -> T | None:
+        """Return the oldest message, or None when `seconds` have passed without one, or earlier."""
+        if not self._messages:
+            self._arrived.acquire(timeout=seconds)
+        return self._messages.popleft() if self._messages else None
 
 
 class Clock:
@@ -28,14 +59,10 @@ class Clock:
         """Block for `seconds`."""
         time.sleep(seconds)
 
-    def wait(self, mailbox: SimpleQueue[T], seconds: float) -> T | None:
+    def wait(self, mailbox: Mailbox[T], seconds: float) -> T | None:
         """Return the next message in `mailbox`, or None when `seconds` have passed without one.
 
-        A caller must bear a None that comes early. A SimpleQueue, since its `put` may be called in a
-        signal handler, where taking the lock of an Event or a Condition can deadlock.
+        A caller must bear a None that comes early.
         """
-        try:
-            # bounded, since a lock refuses to wait for centuries
-            return mailbox.get(timeout=min(max(seconds, 0.0), 3600.0))
-        except Empty:
-            return None
+        # bounded, since a lock refuses to wait for centuries
+        return mailbox.get(min(max(seconds, 0.0), 3600.0))

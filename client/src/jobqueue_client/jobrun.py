@@ -6,11 +6,11 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
 from .client import Client
+from .clock import Mailbox
 from .errors import ClientError, InvalidRequest, JobNotHeld, TooLarge, Unavailable, UnexpectedAnswer
 from .handling import Completed, Failed, Handler, JobContext, Outcome, describe, run_handler
 from .jobs import Job
@@ -88,7 +88,7 @@ class JobRun:
         self._clock = client.clock
         self._on_end = on_end
         self._context = JobContext(job, stopping=stopping, on_progress=self._note_progress)
-        self._mailbox: SimpleQueue[str | None] = SimpleQueue()
+        self._mailbox: Mailbox[str | None] = Mailbox()
         self._lock = Lock()
         self._phase = _Phase.HANDLING
         self._progress: _Progress | None = None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from contextlib import nullcontext
-from queue import SimpleQueue
 from threading import Event
 
 from .client import Client
+from .clock import Mailbox
 from .errors import ClientError, Unavailable, UnexpectedAnswer
 from .handling import Handlers, JobContext, Snooze
 from .jobrun import JobRun
@@ -107,7 +107,7 @@ class Worker:
         self._unknown_type_seconds = unknown_type_seconds
         self._handle_signals = handle_signals
 
-        self._mailbox: SimpleQueue[JobRun | str | None] = SimpleQueue()
+        self._mailbox: Mailbox[JobRun | str | None] = Mailbox()
         self._runs: set[JobRun] = set()
         self._stopping = Event()
         self._forced = False
