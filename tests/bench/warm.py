@@ -89,7 +89,7 @@ class _Round:
         for event in events[:WARM_UP]:
             send(event)
         self._make(self._taken())
-        ours = _processor_time(lambda: [send(event) for event in events[WARM_UP:]])
+        ours = _processor_time(lambda: list(map(send, events[WARM_UP:])))
         calls = self._taken()
         return ours / _processor_time(lambda: self._make(calls)), answers
 
