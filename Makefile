@@ -10,6 +10,7 @@
 #   make dynamodb  races and faults on DynamoDB Local; needs Java and npm
 #   make bench   what a job costs, in calls and capacity units; needs Java and npm
 #   make build   what `sam deploy` uploads, in .aws-sam/
+#   make openapi  the description of the API, and the answers in its examples
 #   make format  let ruff put the files in order
 #   make lock    pin all dependencies anew; needs uv
 #   make clean   remove everything that was made here
@@ -18,7 +19,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 UV := $(shell command -v uv)
-SOURCES = $(wildcard layers functions local client tests)
+SOURCES = $(wildcard layers functions local client openapi tests)
 
 # `python3` and `sam` are those of the environment, also in what the recipes start.
 export PATH := $(abspath $(BIN)):$(PATH)
@@ -30,7 +31,7 @@ BASE := $(shell for python in $(or $(PYTHON),python3 python3.13 python3.14 pytho
 	2>/dev/null && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up test suite check lint types unit console e2e dynamodb bench build format lock clean
+.PHONY: help up test suite check lint types unit console e2e dynamodb bench build openapi format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -83,6 +84,9 @@ bench: $(READY)
 build: $(READY)
 	$(BIN)/sam build
 
+openapi: $(READY)
+	@PYTHONPATH=.:layers/jobqueue:layers/jobtypes $(BIN)/python -m openapi
+
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -99,4 +103,4 @@ lock:
 
 clean:
 	rm -rf $(VENV) .aws-sam .build .local .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find functions layers local client tests -name __pycache__ -prune -exec rm -rf {} +
+	find functions layers local client openapi tests -name __pycache__ -prune -exec rm -rf {} +

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jobqueue import errors, telemetry
-from jobqueue.api import dependencies, problems
+from jobqueue.api import dependencies, problems, views
 from jobqueue.api import errors as api_errors
 from jobqueue.errors import FieldError, InvalidRequest, JobQueueError
 from jobqueue.job import JobStatus
@@ -115,7 +115,8 @@ def test_a_corrupt_item_is_an_internal_error(stack: Stack) -> None:
 
 def test_an_answer_is_always_json(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     job_id = stack.enqueue()
-    monkeypatch.setattr("jobqueue.api.views.brief_view", lambda _: {"id": job_id, "progress": float("nan")})
+    brief_view = views.brief_view
+    monkeypatch.setattr(views, "brief_view", lambda job: {**brief_view(job), "progress": float("nan")})
     answer = stack.call("get_job", job_id, caller=worker())
     assert answer.json["progress"] is None
 

@@ -27,13 +27,18 @@ from jobqueue.authorizer import context as authorizer_context
 from jobqueue.dynamodb import make_client
 from jobqueue.job import Job, parse_timestamp
 from jobqueue.jobtype import JobType, JobTypes, Policy, Queue
+from jobqueue.lanequeries import open_lane_queries
 from jobqueue.lifecycle import Backoff
+from jobqueue.operating import Operator
+from jobqueue.pauses import Pauses
 from jobqueue.principal import Principal
 from jobqueue.queue import JobQueue
+from jobqueue.queues import open_queues_table
 from jobqueue.settings import Settings
 from jobqueue.table import open_table
 from tests.support.callers import admin, producer, worker
 from tests.support.clock import FakeClock
+from tests.support.contract import check_answer
 from tests.support.events import authorized, authorizer_event, http_event
 from tests.support.tables import create_tables
 
@@ -108,17 +113,32 @@ class Stack:
         The queue's time. The authorizer's is the real one.
     queue : JobQueue
         What the functions use.
+    operator : Operator
+        What those use that are about whole queues.
     """
 
-    def __init__(self, client: DynamoDBClient) -> None:
+    def __init__(self, client: DynamoDBClient, job_types: JobTypes = JOB_TYPES, **options: Any) -> None:
+        settings = Settings.from_env(ENVIRONMENT)
+        jobs = open_table(settings, job_types, client=client)
+        queues = open_queues_table(settings, client=client)
         self.client = client
         self.clock = FakeClock()
         self.queue = JobQueue(
-            open_table(Settings.from_env(ENVIRONMENT), JOB_TYPES, client=client),
-            JOB_TYPES,
+            jobs,
+            job_types,
             backoff=Backoff(base_seconds=5, cap_seconds=900),
             clock=self.clock,
             rng=random.Random(7),
+            pauses=Pauses(queues, self.clock),
+            **options,
+        )
+        self.operator = Operator(
+            self.queue,
+            jobs,
+            open_lane_queries(settings, client=client),
+            queues,
+            job_types,
+            clock=self.clock,
         )
 
     def call(
@@ -153,8 +173,10 @@ class Stack:
         return self.send(function, authorized(request, authorizer_context(caller)))
 
     def send(self, function: str, event: dict[str, Any]) -> Answer:
-        """Give an event to a function as it stands."""
-        return _answer(handler(function)(event, None))
+        """Give an event to a function as it stands. The description of the API must fit the answer."""
+        answer = _answer(handler(function)(event, None))
+        check_answer(function, answer)
+        return answer
 
     def enqueue(self, caller: Principal | None = None, **body: Any) -> str:
         """Put a job in its queue and return its id; by default a note of a producer's."""
@@ -179,10 +201,10 @@ class Stack:
     def _through_authorizer(self, function: str, request: dict[str, Any]) -> Answer:
         # the gateway's own answers, since it has the authorizer's header as its identity source
         if not any(name.lower() == "authorization" for name in request["headers"]):
-            return Answer(401, {}, '{"message":"Unauthorized"}')
+            return _of_gateway(function, 401, "Unauthorized")
         decided = handler("authorize_request")(authorizer_event(request), None)
         if decided["isAuthorized"] is not True:
-            return Answer(403, {}, '{"message":"Forbidden"}')
+            return _of_gateway(function, 403, "Forbidden")
         return self.send(function, authorized(request, decided["context"]))
 
 
@@ -196,13 +218,23 @@ def deployed_tables() -> Iterator[DynamoDBClient]:
 
 
 @contextmanager
-def running_stack(client: DynamoDBClient) -> Iterator[Stack]:
-    """Run the deployment on tables that `deployed_tables` made, empty at first."""
-    for table, key in (("jobs", "id"), ("api-keys", "key_hash")):
+def running_stack(client: DynamoDBClient, job_types: JobTypes = JOB_TYPES, **options: Any) -> Iterator[Stack]:
+    """Run the deployment on tables that `deployed_tables` made, empty at first.
+
+    Parameters
+    ----------
+    client : DynamoDB client
+        Of moto.
+    job_types : JobTypes
+        What the deployment declares.
+    **options
+        More of `JobQueue`.
+    """
+    for table, key in (("jobs", "id"), ("api-keys", "key_hash"), ("queues", "queue")):
         for item in client.scan(TableName=table)["Items"]:
             client.delete_item(TableName=table, Key={key: item[key]})
-    stack = Stack(client)
-    with dependencies.using(stack.queue, JOB_TYPES):
+    stack = Stack(client, job_types, **options)
+    with dependencies.using(stack.queue, job_types, stack.operator):
         yield stack
 
 
@@ -226,6 +258,12 @@ def _answer(result: dict[str, Any]) -> Answer:
     headers = {name.lower(): str(value) for name, value in result["headers"].items()}
     result["body"].encode()
     return Answer(result["statusCode"], headers, result["body"])
+
+
+def _of_gateway(function: str, status: int, message: str) -> Answer:
+    answer = Answer(status, {"content-type": "application/json"}, json.dumps({"message": message}))
+    check_answer(function, answer)
+    return answer
 
 
 def _no_constants(name: str) -> Any:

@@ -48,6 +48,7 @@ GRANTS: dict[str, set[Grant]] = {
     "retry_job": CHANGE,
     "retry_jobs": FIND_AND_CHANGE,
     "show_console": set(),
+    "show_openapi": set(),
     "work_jobs": {
         *CLAIM,
         *FOLLOW_STREAM,

@@ -28,6 +28,7 @@ ROUTES: dict[Route, str] = {
     ("POST", "/queues/{queue}/resume"): "ResumeQueueFunction",
     ("POST", "/queues/{queue}/retry"): "RetryJobsFunction",
     ("GET", "/console"): "ShowConsoleFunction",
+    ("GET", "/openapi.json"): "ShowOpenapiFunction",
 }
 # No data is behind these.
 PUBLIC: set[Route] = {("GET", "/console"), ("GET", "/openapi.json")}
