@@ -38,13 +38,13 @@ def on_moto() -> Iterator[Connect]:
 
 @contextmanager
 def on_dynamodb_local() -> Iterator[Connect]:
-    with dynamodb_local.running() as url:
+    url = dynamodb_local.for_tests()
 
-        @contextmanager
-        def connect() -> Iterator[DynamoDBClient]:
-            yield dynamodb_local.connect(url)
+    @contextmanager
+    def connect() -> Iterator[DynamoDBClient]:
+        yield dynamodb_local.connect(url)
 
-        yield connect
+    yield connect
 
 
 ENGINES = {"moto": on_moto, "dynamodb-local": on_dynamodb_local}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import boto3
 
@@ -98,8 +98,7 @@ class Office(Workshop):
 
     def records(self) -> Records:
         """Return what the stream of the jobs table tells that was not returned before."""
-        address = self.client.meta.endpoint_url
-        streams = boto3.client("dynamodbstreams", endpoint_url=address if "://127." in address else None)
+        streams = stream_reader(self.client)
         arn = self.client.describe_table(TableName=JOBS)["Table"]["LatestStreamArn"]
         (shard,) = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
         iterator = streams.get_shard_iterator(
@@ -133,3 +132,14 @@ class Office(Workshop):
         for _ in range(minutes):
             self.clock.advance(60)
             self.measurer.run()
+
+
+def stream_reader(client: DynamoDBClient) -> Any:
+    """Make a client for the streams of the tables of `client`: at its endpoint, and of its account."""
+    address, private = client.meta.endpoint_url, cast(Any, client)
+    return boto3.client(
+        "dynamodbstreams",
+        endpoint_url=address if "://127." in address else None,
+        aws_access_key_id=private._request_signer._credentials.access_key,
+        aws_secret_access_key="none",
+    )
