@@ -76,7 +76,11 @@ unit: $(READY)
 	$(BIN)/python -m tests.support.branches 95
 
 $(APART): $(READY)
-	$(BIN)/pytest tests/$@
+	$(BIN)/pytest $(ALSO) tests/$@
+
+# The queue's behaviour once more, on AWS's own engine.
+dynamodb: export JOBQUEUE_ENGINE = dynamodb-local
+dynamodb: ALSO = tests/queue
 
 bench: $(READY)
 	@PYTHONPATH=.:layers/jobqueue:layers/jobtypes $(BIN)/python -m tests.bench
