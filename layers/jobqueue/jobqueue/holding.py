@@ -134,6 +134,8 @@ class Holding:
         if lease_token is None or lease_seconds is None:
             held = self._read(job_id)
             lease_token = _token(held, holder) if lease_token is None else lease_token
+            if not _is_held(held, holder, lease_token):
+                raise JobNotHeld  # no later than for a job that is not there: time tells nothing either
             lease_seconds = lease_seconds or self._job_types.policy(held.job.type).lease_seconds
         now = self._clock()
         outcome = self._table.extend(
