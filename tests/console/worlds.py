@@ -30,7 +30,7 @@ def busy() -> FakeApi:
     api = FakeApi(queues=QUEUES, types=TYPES)
     for _ in range(6200):
         add(api, dice, "pending", dice.uniform(-60, 190) if dice.random() < 0.1 else dice.uniform(1, 190))
-    for _ in range(23):
+    for _ in range(120):
         add(api, dice, "running", dice.uniform(2, 60))
     for _ in range(9400):
         add(api, dice, "completed", dice.uniform(30, 86_400))
@@ -108,15 +108,13 @@ def told(api: FakeApi) -> str:
     return str(job["id"])
 
 
-def work(api: FakeApi, dice: random.Random) -> None:
-    """Let the workers work for a moment."""
+def work(api: FakeApi, dice: random.Random, share: float = 0.5) -> None:
+    """Let the workers work for a moment, and complete about `share` of what they hold."""
     with api.lock:
         for job in api.in_order("running"):
-            if dice.random() < 0.9:
+            if dice.random() < share:
                 api.complete(job)
-        for job in api.in_order("pending")[: dice.randint(60, 110)]:
+        for job in dice.sample(api.in_order("pending"), dice.randint(70, 130)):
             api.claim(job)
-            if dice.random() < 0.7:
-                api.complete(job)
-        for _ in range(dice.randint(40, 120)):
+        for _ in range(dice.randint(60, 140)):
             add(api, dice, "pending", 0.1)

@@ -43,9 +43,10 @@ function now() {
 
 function compareClocks(date) {
   const theirs = Date.parse(date ?? "");
-  // the header has whole seconds, and the answer was on its way
   const found = theirs - Date.now();
-  if (!Number.isNaN(theirs)) skew = Math.abs(found) > 3 * SECOND ? found : 0;
+  // the header has whole seconds, and the answer was on its way: what differs by less is no news
+  if (!(Math.abs(found - skew) > 2 * SECOND)) return;
+  skew = Math.abs(found) > 2 * SECOND ? found : 0;
 }
 
 async function call(method, path, { body, signal, key = state.key } = {}) {

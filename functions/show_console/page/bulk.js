@@ -98,7 +98,7 @@ function bulkQuestion(dialog) {
     h("h2", { id: "question" }, `Retry ${howMany} ${jobs}?`),
     h(
       "div", { id: "consequence" },
-      h("p", null, "Of ", h("strong", null, foreign(bulkScope(dialog))), ". They go back to pending, can be claimed at once, and ",
+      h("p", null, "In ", h("strong", null, foreign(bulkScope(dialog))), ". They go back to pending, can be claimed at once, and ",
         "their retries count from 0 again. What made them fail should be mended first."),
     ),
     h(
@@ -125,7 +125,7 @@ function bulkRunning(dialog) {
     h(
       "div", { id: "consequence" },
       h("p", { class: "figures" }, h("strong", null, number(retried)), known ? ` of ${number(Math.max(total, retried))}` : " retried",
-        h("span", { class: "quiet" }, " ", foreign(bulkScope(dialog)))),
+        h("span", { class: "quiet" }, " in ", foreign(bulkScope(dialog)))),
       !busy && h("p", null, bulkWords(dialog)),
       dialog.waiting && h("p", { class: "quiet" }, `${dialog.waiting} Trying again.`),
     ),

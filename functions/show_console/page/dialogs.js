@@ -165,7 +165,6 @@ function askToPause(queue) {
       ready ? `${many(ready, "job")} will wait until you resume it.` : "No job is waiting in it now.",
     ],
     yes: "Pause queue",
-    danger: true,
     act: async () => {
       await pauseQueue(queue.name);
       return `${queue.name} is paused.`;

@@ -13,7 +13,7 @@ const state = {
   loadedAt: null,
   live: true,
   queues: null,
-  samples: [], // counts by queue as they were polled, the last few minutes
+  samples: [], // counts by queue as they were polled the last few minutes, on a clock that nobody sets
   types: new Set(), // that were seen in jobs
   pages: { cursors: [null], number: 0 },
   list: null, // {jobs, next}
@@ -242,7 +242,10 @@ function sampled(queues) {
   const counts = new Map(
     queues.map((queue) => [queue.name, Object.fromEntries(STATUSES.map((one) => [one, countOf(queue, one)]))]),
   );
-  state.samples.push({ at: now(), counts, oldest: Math.max(0, oldestOf(queues)) });
+  const at = performance.now();
+  // two samples close together would make a rate of chance
+  if (state.samples.length > 1 && at - state.samples.at(-2).at < EVERY) state.samples.pop();
+  state.samples.push({ at, counts, oldest: Math.max(0, oldestOf(queues)) });
   if (state.samples.length > KEPT_SAMPLES) state.samples.shift();
   return { queues };
 }
