@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+
 from jobqueue.job import is_job_id, utc_now
 from jobqueue.queue import NewJob, open_queue
 from jobqueue.settings import Settings
@@ -39,3 +41,20 @@ def test_a_queue_keeps_to_its_environment(dynamodb: DynamoDBClient) -> None:
     item = dynamodb.get_item(TableName=JOBS, Key={"id": {"S": job.id}})["Item"]
     kept = timedelta(seconds=int(item["expires_at"]["N"]) - before.timestamp())
     assert timedelta(days=2) <= kept <= timedelta(days=2, minutes=10)
+
+
+@pytest.mark.parametrize(
+    ("environment", "stored"),
+    [
+        ({}, "no mailbox anna@example.com"),
+        ({"REDACT_EMAILS": "false"}, "no mailbox anna@example.com"),
+        ({"REDACT_EMAILS": "true"}, "no mailbox [email]"),
+    ],
+)
+def test_emails_in_errors_are_kept_unless_it_says_otherwise(
+    dynamodb: DynamoDBClient, environment: dict[str, str], stored: str
+) -> None:
+    queue = open_queue(Settings.from_env(ENVIRONMENT | environment), JOB_TYPES, client=dynamodb)
+    job = queue.enqueue(SHOP, NewJob(type="note")).job
+    assert queue.claim(MAILER) is not None
+    assert queue.fail(MAILER, job.id, error="no mailbox anna@example.com").error == stored

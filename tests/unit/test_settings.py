@@ -76,3 +76,14 @@ def test_part_of_a_day_is_not_cut_off() -> None:
 @pytest.mark.parametrize("days", ["1", "3650"])
 def test_retention_reaches_to_its_limits(days: str) -> None:
     assert Settings.from_env(ENVIRONMENT | {"RETENTION_DAYS": days}).retention_days == int(days)
+
+
+@pytest.mark.parametrize(("value", "meant"), [("true", True), ("false", False)])
+def test_emails_are_taken_out_of_errors_where_that_is_set(value: str, meant: bool) -> None:
+    assert Settings.from_env(ENVIRONMENT | {"REDACT_EMAILS": value}).redact_emails is meant
+
+
+@pytest.mark.parametrize("value", ["", "yes", "True", "1", " true"])
+def test_a_flag_is_true_or_false(value: str) -> None:
+    with pytest.raises(InvalidSettings, match="REDACT_EMAILS must be true or false"):
+        Settings.from_env(ENVIRONMENT | {"REDACT_EMAILS": value})

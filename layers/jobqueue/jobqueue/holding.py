@@ -64,13 +64,24 @@ class Holding:
         Decides what follows a failure.
     clock : Clock
         The time.
+    redact_emails : bool
+        Whether e-mail addresses are taken out of errors, beside secrets.
     """
 
-    def __init__(self, table: JobsTable, job_types: JobTypes, retries: Retries, clock: Clock) -> None:
+    def __init__(
+        self,
+        table: JobsTable,
+        job_types: JobTypes,
+        retries: Retries,
+        clock: Clock,
+        *,
+        redact_emails: bool = False,
+    ) -> None:
         self._table = table
         self._job_types = job_types
         self._retries = retries
         self._clock = clock
+        self._redact_emails = redact_emails
 
     def complete(self, holder: str, job_id: str, lease_token: str | None, result: Any) -> Job:
         """Finish the job with `result`, a JSON value of at most 65,536 bytes."""
@@ -104,7 +115,7 @@ class Holding:
         if discard and retry_in_seconds is not None:
             conflict = "discard and retry_in_seconds exclude each other"
             raise InvalidRequest(FieldError("discard", "conflict", conflict))
-        message = clean_error(error) if error else NO_ERROR_GIVEN
+        message = clean_error(error, emails=self._redact_emails) if error else NO_ERROR_GIVEN
 
         def decide(job: Job, now: datetime) -> Decision:
             return self._retries.after_failure(job, now, retry_in_seconds=retry_in_seconds, discard=discard)

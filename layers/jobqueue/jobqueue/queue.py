@@ -80,6 +80,8 @@ class JobQueue:
         Jitter, and the spread of claimers.
     pauses : Pauses or None
         Tells which queues hand out no jobs; None: all do.
+    redact_emails : bool
+        Whether e-mail addresses are taken out of errors, beside secrets.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class JobQueue:
         new_token: Callable[[], str] = new_token,
         rng: random.Random | None = None,
         pauses: Pauses | None = None,
+        redact_emails: bool = False,
     ) -> None:
         rng = rng or random.SystemRandom()
         self._table = table
@@ -103,7 +106,7 @@ class JobQueue:
         self._pauses = pauses
         self._retries = Retries(job_types, backoff, rng)
         self._claimer = Claimer(table, job_types, clock=clock, new_token=new_token, rng=rng)
-        self._holding = Holding(table, job_types, self._retries, clock)
+        self._holding = Holding(table, job_types, self._retries, clock, redact_emails=redact_emails)
 
     def enqueue(self, caller: Principal, new: NewJob, *, trace_id: str | None = None) -> Enqueued:
         """Put a job in its queue, once for each idempotency key of the caller.
@@ -410,6 +413,7 @@ def open_queue(settings: Settings, job_types: JobTypes, *, client: DynamoDBClien
         job_types,
         backoff=Backoff(base_seconds=settings.backoff_base_seconds, cap_seconds=settings.backoff_cap_seconds),
         pauses=Pauses(open_queues_table(settings, client=client), utc_now),
+        redact_emails=settings.redact_emails,
     )
 
 

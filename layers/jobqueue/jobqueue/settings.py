@@ -29,6 +29,8 @@ class Settings:
         ``BACKOFF_BASE_SECONDS``: the backoff of types that set none of their own, 0 to 86,400 s.
     backoff_cap_seconds : float
         ``BACKOFF_CAP_SECONDS``: the longest backoff of types that set none, 0 to 604,800 s.
+    redact_emails : bool
+        ``REDACT_EMAILS``: whether e-mail addresses are taken out of errors as well; without it, no.
     """
 
     jobs_table: str
@@ -36,6 +38,7 @@ class Settings:
     retention_days: int
     backoff_base_seconds: float
     backoff_cap_seconds: float
+    redact_emails: bool = False
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str] | None = None) -> Settings:
@@ -44,7 +47,7 @@ class Settings:
         Raises
         ------
         InvalidSettings
-            If a variable is missing, is not a number, or is out of range.
+            If a variable is missing, is not a number or a flag, or is out of range.
         """
         env = os.environ if environ is None else environ
         return cls(
@@ -53,6 +56,7 @@ class Settings:
             retention_days=whole_number(env, "RETENTION_DAYS", 1, MAX_RETENTION_DAYS),
             backoff_base_seconds=number(env, "BACKOFF_BASE_SECONDS", 0, MAX_BACKOFF_BASE_SECONDS),
             backoff_cap_seconds=number(env, "BACKOFF_CAP_SECONDS", 0, MAX_BACKOFF_CAP_SECONDS),
+            redact_emails=flag(env, "REDACT_EMAILS"),
         )
 
 
@@ -81,3 +85,17 @@ def whole_number(environ: Mapping[str, str], name: str, low: int, high: int) -> 
     if not value.is_integer():
         raise InvalidSettings(f"{name} is not a whole number")
     return int(value)
+
+
+def flag(environ: Mapping[str, str], name: str) -> bool:
+    """Return whether the variable `name` is ``true``; where it is not set, it is ``false``.
+
+    Raises
+    ------
+    InvalidSettings
+        If it is anything else.
+    """
+    value = environ.get(name, "false")
+    if value not in {"true", "false"}:
+        raise InvalidSettings(f"{name} must be true or false")
+    return value == "true"
