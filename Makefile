@@ -106,5 +106,5 @@ lock:
 	$(LOCK) --group pip --output-file requirements/pip.txt
 
 clean:
-	rm -rf $(VENV) .aws-sam .build .local .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .aws-sam .bench .build .local .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find functions layers local client openapi tests -name __pycache__ -prune -exec rm -rf {} +
