@@ -9,14 +9,18 @@ class Refusal extends Error {
     super(told.detail ?? told.title ?? told.message ?? `The API answered ${status}.`);
     this.status = status;
     // only jobqueue itself answers problem details; the gateway in front of it says {"message"}
-    this.slug = String(told.type ?? "").startsWith("urn:jobqueue:problem:") ? told.type.split(":").pop() : null;
+    this.slug = String(told.type ?? "").startsWith("urn:jobqueue:problem:")
+      ? told.type.split(":").pop()
+      : null;
     this.fields = Array.isArray(told.errors) ? told.errors : [];
     this.requestId = told.request_id ?? null;
     this.retryAfter = retryAfter;
   }
 
   get isOfTheKey() {
-    return this.status === 401 || (this.status === 403 && (this.slug === null || this.slug === "unauthenticated"));
+    return (
+      this.status === 401 || (this.status === 403 && (this.slug === null || this.slug === "unauthenticated"))
+    );
   }
 
   get isOfTheRole() {

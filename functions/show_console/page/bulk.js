@@ -8,8 +8,18 @@ function askToRetryAll(queues, type = null) {
   const wanted = queues.filter((queue) => queue.counts.failed > 0);
   const total = totalOf(wanted, "failed");
   openDialog({
-    kind: "bulk", queues: wanted.map((queue) => queue.name), type, total, retried: 0, skipped: 0,
-    busy: false, stopping: false, done: false, waiting: null, error: null, before: null,
+    kind: "bulk",
+    queues: wanted.map((queue) => queue.name),
+    type,
+    total,
+    retried: 0,
+    skipped: 0,
+    busy: false,
+    stopping: false,
+    done: false,
+    waiting: null,
+    error: null,
+    before: null,
   });
 }
 
@@ -19,7 +29,7 @@ function stopBulk(dialog) {
 }
 
 async function runBulk(dialog) {
-  // what fails again while this runs is left, or it would never end; clocks may differ by what `skew` leaves in
+  // What fails again while this runs is left, or it would never end. Clocks differ by a little.
   const before = new Date(now() + 3 * SECOND).toISOString();
   Object.assign(dialog, { busy: true, stopping: false, error: null, before: dialog.before ?? before });
   render();
@@ -75,7 +85,9 @@ async function patiently(dialog, step) {
 }
 
 function bulkWords(dialog) {
-  const skipped = dialog.skipped ? ` ${many(dialog.skipped, "job")} had moved on and stayed as they were.` : "";
+  const skipped = dialog.skipped
+    ? ` ${many(dialog.skipped, "job")} had moved on and stayed as they were.`
+    : "";
   const retried = `${many(dialog.retried, "job")} went back to pending.${skipped}`;
   if (dialog.error) return `Stopped by an error after ${many(dialog.retried, "job")}.`;
   return dialog.done ? retried : `Stopped. ${retried}`;
@@ -87,7 +99,8 @@ function bulkScope(dialog) {
 }
 
 function bulkView(dialog) {
-  const started = dialog.busy || dialog.done || dialog.retried > 0 || dialog.error !== null || dialog.stopping;
+  const started =
+    dialog.busy || dialog.done || dialog.retried > 0 || dialog.error !== null || dialog.stopping;
   return started ? bulkRunning(dialog) : bulkQuestion(dialog);
 }
 
@@ -97,16 +110,29 @@ function bulkQuestion(dialog) {
   return [
     h("h2", { id: "question" }, `Retry ${howMany} ${jobs}?`),
     h(
-      "div", { id: "consequence" },
-      h("p", null, "In ", h("strong", null, foreign(bulkScope(dialog))), ". They go back to pending, can be claimed at once, and ",
-        "their retries count from 0 again. What made them fail should be mended first."),
+      "div",
+      { id: "consequence" },
+      h(
+        "p",
+        null,
+        "In ",
+        h("strong", null, foreign(bulkScope(dialog))),
+        ". They go back to pending, can be claimed at once, and ",
+        "their retries count from 0 again. What made them fail should be mended first.",
+      ),
     ),
     h(
-      "div", { class: "choices" },
+      "div",
+      { class: "choices" },
       button("Leave them", closeDialog),
-      button(dialog.type || dialog.total === 1 ? "Retry" : `Retry ${many(dialog.total, "job")}`, () => runBulk(dialog), {
-        class: "primary", "data-first": true,
-      }),
+      button(
+        dialog.type || dialog.total === 1 ? "Retry" : `Retry ${many(dialog.total, "job")}`,
+        () => runBulk(dialog),
+        {
+          class: "primary",
+          "data-first": true,
+        },
+      ),
     ),
   ];
 }
@@ -123,22 +149,32 @@ function bulkRunning(dialog) {
     h("h2", { id: "question" }, title),
     h("progress", { key: bar.value === undefined ? "unknown" : "known", ...bar }),
     h(
-      "div", { id: "consequence" },
-      h("p", { class: "figures" }, h("strong", null, number(retried)), known ? ` of ${number(Math.max(total, retried))}` : " retried",
-        h("span", { class: "quiet" }, " in ", foreign(bulkScope(dialog)))),
+      "div",
+      { id: "consequence" },
+      h(
+        "p",
+        { class: "figures" },
+        h("strong", null, number(retried)),
+        known ? ` of ${number(Math.max(total, retried))}` : " retried",
+        h("span", { class: "quiet" }, " in ", foreign(bulkScope(dialog))),
+      ),
       !busy && h("p", null, bulkWords(dialog)),
       dialog.waiting && h("p", { class: "quiet" }, `${dialog.waiting} Trying again.`),
     ),
     error && h("p", { class: "wrong", role: "alert" }, error),
     h(
-      "div", { class: "choices" },
+      "div",
+      { class: "choices" },
       busy
         ? button(dialog.stopping ? "Stopping…" : "Stop", () => stopBulk(dialog), {
-            key: "stop", disabled: dialog.stopping, "data-first": true,
+            key: "stop",
+            disabled: dialog.stopping,
+            "data-first": true,
           })
         : [
             button("Close", closeDialog, { key: "close", class: done ? "primary" : "", "data-first": done }),
-            !done && button("Go on", () => runBulk(dialog), { key: "go", class: "primary", "data-first": true }),
+            !done &&
+              button("Go on", () => runBulk(dialog), { key: "go", class: "primary", "data-first": true }),
           ],
     ),
   ];

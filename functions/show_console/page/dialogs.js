@@ -22,7 +22,8 @@ function dismiss() {
 function noticeView() {
   if (!state.notice) return null;
   return h(
-    "div", { class: `notice ${state.notice.tone}`, key: "notice" },
+    "div",
+    { class: `notice ${state.notice.tone}`, key: "notice" },
     h("span", null, state.notice.text),
     button("Dismiss", dismiss, { class: "plain" }),
   );
@@ -104,13 +105,23 @@ function dialogView() {
 function askView(dialog) {
   return [
     h("h2", { id: "question" }, dialog.title),
-    h("div", { id: "consequence" }, dialog.lines.map((line) => h("p", null, line))),
+    h(
+      "div",
+      { id: "consequence" },
+      dialog.lines.map((line) => h("p", null, line)),
+    ),
     dialog.error && h("p", { class: "wrong", role: "alert" }, dialog.error),
     h(
-      "div", { class: "choices" },
-      button(dialog.error ? "Close" : "Leave it", closeDialog, { disabled: dialog.busy, "data-first": dialog.danger }),
+      "div",
+      { class: "choices" },
+      button(dialog.error ? "Close" : "Leave it", closeDialog, {
+        disabled: dialog.busy,
+        "data-first": dialog.danger,
+      }),
       button(dialog.busy ? "Working…" : dialog.yes, () => act(dialog), {
-        class: dialog.danger ? "danger" : "primary", "aria-busy": String(dialog.busy), "data-first": !dialog.danger,
+        class: dialog.danger ? "danger" : "primary",
+        "aria-busy": String(dialog.busy),
+        "data-first": !dialog.danger,
       }),
     ),
   ];
@@ -122,7 +133,11 @@ function askToRetry(job) {
   ask({
     title: "Retry this job?",
     lines: [
-      ["It goes back to ", h("strong", null, job.queue), " and can be claimed at once. Its retries count from 0 again."],
+      [
+        "It goes back to ",
+        h("strong", null, job.queue),
+        " and can be claimed at once. Its retries count from 0 again.",
+      ],
       jobLine(job),
     ],
     yes: "Retry job",
@@ -161,7 +176,7 @@ function askToPause(queue) {
   ask({
     title: `Pause ${queue.name}?`,
     lines: [
-      "Within ten seconds no worker gets a job of it any more. Running jobs go on, and new ones are taken in.",
+      "Within ten seconds no worker gets its jobs any more. Running jobs go on, and new ones are taken in.",
       ready ? `${many(ready, "job")} will wait until you resume it.` : "No job is waiting in it now.",
     ],
     yes: "Pause queue",

@@ -7,8 +7,15 @@ const made = new WeakMap(); // the node's view as it was patched last
 
 function h(tag, attributes, ...children) {
   const { key = null, ...rest } = attributes ?? {};
-  const wanted = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
-  return { tag, key, attributes: rest, children: wanted.map((one) => (typeof one === "object" ? one : String(one))) };
+  const wanted = children
+    .flat(Infinity)
+    .filter((child) => child !== null && child !== undefined && child !== false);
+  return {
+    tag,
+    key,
+    attributes: rest,
+    children: wanted.map((one) => (typeof one === "object" ? one : String(one))),
+  };
 }
 
 function patch(parent, wanted) {
@@ -19,7 +26,8 @@ function patch(parent, wanted) {
   wanted.forEach((view, number) => {
     const node = nodes[number] ?? created(view);
     if (node === place) place = place.nextSibling;
-    else if (node.isConnected && parent.moveBefore) parent.moveBefore(node, place); // which keeps the focus
+    else if (node.isConnected && parent.moveBefore)
+      parent.moveBefore(node, place); // which keeps the focus
     else parent.insertBefore(node, place);
     update(node, view);
   });
@@ -73,7 +81,8 @@ function update(node, view) {
 function set(node, name, value) {
   if (name.startsWith("on")) node[name] = value;
   else if (name === "value") node.value = value ?? "";
-  else if (name === "style") for (const property in value ?? {}) node.style.setProperty(property, value[property]);
+  else if (name === "style")
+    for (const property in value ?? {}) node.style.setProperty(property, value[property]);
   else if (value === null || value === undefined || value === false) node.removeAttribute(name);
   else node.setAttribute(name, value === true ? "" : value);
 }
@@ -96,7 +105,7 @@ function placesOf(element, root) {
   return places;
 }
 
-// What had the focus is gone: whatever took its place gets it, or a keyboard starts at the top of the page again.
+// What had the focus is gone: whatever took its place gets it, or a keyboard starts at the top again.
 function neighbour(places) {
   const left = places.find(({ parent }) => parent.isConnected);
   if (!left || left.parent === document.body) return null;

@@ -12,12 +12,18 @@ function jobsView() {
   const { filter } = state.route;
   return [
     h(
-      "div", { class: "head" },
+      "div",
+      { class: "head" },
       h("h1", { tabindex: "-1" }, "Jobs"),
       freshness(),
       h("div", { class: "actions" }, bulkButton(filter)),
     ),
-    h("div", { class: "filters" }, statusTabs(filter), h("div", { class: "choosers" }, queueChooser(filter), typeChooser(filter))),
+    h(
+      "div",
+      { class: "filters" },
+      statusTabs(filter),
+      h("div", { class: "choosers" }, queueChooser(filter), typeChooser(filter)),
+    ),
     state.refusal ? refused(state.refusal) : listView(filter),
   ];
 }
@@ -35,10 +41,21 @@ function statusTabs(filter) {
   const queues = (state.queues ?? []).filter((queue) => filter.queue === null || queue.name === filter.queue);
   const tab = (status, text) =>
     h(
-      "a", { href: toJobs({ ...filter, status }), "aria-current": filter.status === status ? "page" : null, class: status ?? "all" },
-      text, status && state.queues && h("span", { class: "count" }, compact(totalOf(queues, status))),
+      "a",
+      {
+        href: toJobs({ ...filter, status }),
+        "aria-current": filter.status === status ? "page" : null,
+        class: status ?? "all",
+      },
+      text,
+      status && state.queues && h("span", { class: "count" }, compact(totalOf(queues, status))),
     );
-  return h("nav", { class: "tabs", "aria-label": "Status" }, tab(null, "All"), STATUSES.map((status) => tab(status, capital(status))));
+  return h(
+    "nav",
+    { class: "tabs", "aria-label": "Status" },
+    tab(null, "All"),
+    STATUSES.map((status) => tab(status, capital(status))),
+  );
 }
 
 function queueChooser(filter) {
@@ -46,19 +63,33 @@ function queueChooser(filter) {
   if (filter.queue) names.add(filter.queue);
   const options = [...names].map((name) => h("option", { key: name, value: name }, name));
   return h(
-    "label", null, h("span", null, "Queue"),
-    h("select", { value: filter.queue ?? "", onchange: (event) => choose({ queue: event.target.value }) },
-      h("option", { key: "", value: "" }, "All"), options),
+    "label",
+    null,
+    h("span", null, "Queue"),
+    h(
+      "select",
+      { value: filter.queue ?? "", onchange: (event) => choose({ queue: event.target.value }) },
+      h("option", { key: "", value: "" }, "All"),
+      options,
+    ),
   );
 }
 
 function typeChooser(filter) {
   const known = [...state.types].sort().map((type) => h("option", { key: type, value: type }));
   return h(
-    "label", null, h("span", null, "Type"),
+    "label",
+    null,
+    h("span", null, "Type"),
     h("input", {
-      value: filter.type ?? "", list: "types", placeholder: "All", size: 14, maxlength: 128, spellcheck: "false",
-      autocomplete: "off", autocapitalize: "off",
+      value: filter.type ?? "",
+      list: "types",
+      placeholder: "All",
+      size: 14,
+      maxlength: 128,
+      spellcheck: "false",
+      autocomplete: "off",
+      autocapitalize: "off",
       onchange: (event) => choose({ type: event.target.value.trim() }),
     }),
     h("datalist", { id: "types" }, known),
@@ -76,12 +107,24 @@ const JOB_COLUMNS = ["Status", "Type", "Id", "Queue", "Priority", "Retries", "Wh
 function listView(filter) {
   const { list } = state;
   if (list === null) return skeleton(10);
-  if (list.jobs.length === 0) return [nothingListed(filter, list), (list.next || state.pages.number > 0) && pager(list)].filter(Boolean);
-  const heads = [...JOB_COLUMNS.map((name) => h("th", { scope: "col", role: "columnheader", class: name.toLowerCase() }, name)),
-    h("th", { scope: "col", role: "columnheader", class: "buttons" }, h("span", { class: "unseen" }, "Actions"))];
+  if (list.jobs.length === 0)
+    return [nothingListed(filter, list), (list.next || state.pages.number > 0) && pager(list)].filter(
+      Boolean,
+    );
+  const heads = [
+    ...JOB_COLUMNS.map((name) =>
+      h("th", { scope: "col", role: "columnheader", class: name.toLowerCase() }, name),
+    ),
+    h(
+      "th",
+      { scope: "col", role: "columnheader", class: "buttons" },
+      h("span", { class: "unseen" }, "Actions"),
+    ),
+  ];
   return [
     h(
-      "table", { class: `grid jobs ${state.fresh ? "" : "loading"}`, role: "table" },
+      "table",
+      { class: `grid jobs ${state.fresh ? "" : "loading"}`, role: "table" },
       h("caption", { class: "unseen" }, "Jobs"),
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads)),
       h("tbody", { role: "rowgroup" }, list.jobs.map(jobRow)),
@@ -95,9 +138,14 @@ function jobRow(job) {
     h("td", { role: "cell", class: label.toLowerCase(), "data-label": label }, content);
   const moved = job.finished_at ?? job.claimed_at ?? job.available_at;
   return h(
-    "tr", { key: job.id, role: "row", onclick: (event) => follow(event, job) },
+    "tr",
+    { key: job.id, role: "row", onclick: (event) => follow(event, job) },
     cell("Status", statusOf(job)),
-    h("th", { role: "rowheader", scope: "row", class: "type" }, h("a", { href: toJob(job.id) }, named(job.type))),
+    h(
+      "th",
+      { role: "rowheader", scope: "row", class: "type" },
+      h("a", { href: toJob(job.id) }, named(job.type)),
+    ),
     cell("Id", jobId(job.id)),
     cell("Queue", named(job.queue)),
     cell("Priority", priorityOf(job.priority)),
@@ -122,10 +170,18 @@ function follow(event, job) {
 
 function jobButton(job, style = "small") {
   if (job.status === "failed" || job.status === "cancelled") {
-    return button("Retry…", () => askToRetry(job), { key: "retry", class: style, "aria-label": `Retry ${job.type} ${job.id}` });
+    return button("Retry…", () => askToRetry(job), {
+      key: "retry",
+      class: style,
+      "aria-label": `Retry ${job.type} ${job.id}`,
+    });
   }
   if (job.status === "pending" || (job.status === "running" && !job.cancel_requested)) {
-    return button("Cancel…", () => askToCancel(job), { key: "cancel", class: style, "aria-label": `Cancel ${job.type} ${job.id}` });
+    return button("Cancel…", () => askToCancel(job), {
+      key: "cancel",
+      class: style,
+      "aria-label": `Cancel ${job.type} ${job.id}`,
+    });
   }
   return null;
 }
@@ -134,11 +190,15 @@ function pager(list) {
   const { number: page } = state.pages;
   const order = state.route.filter.status ? ORDER[state.route.filter.status] : "By status";
   return h(
-    "nav", { class: "pager", "aria-label": "Pages of the list" },
+    "nav",
+    { class: "pager", "aria-label": "Pages of the list" },
     h("span", { class: "quiet" }, `${many(list.jobs.length, "job")} on page ${page + 1} · ${order}`),
-    h("span", { class: "choices" },
+    h(
+      "span",
+      { class: "choices" },
       button("Previous", () => turnPage(-1), { key: "previous", disabled: page === 0 }),
-      button("Next", () => turnPage(1), { key: "next", disabled: !list.next })),
+      button("Next", () => turnPage(1), { key: "next", disabled: !list.next }),
+    ),
   );
 }
 
@@ -146,7 +206,10 @@ const NOTHING = {
   pending: ["No job is waiting", "Whatever was added has been taken."],
   running: ["No job is running", "Jobs show up here while a worker holds them."],
   failed: ["Nothing has failed", "A job ends up here when its retries are spent."],
-  completed: ["No job was completed", "Finished jobs are kept for as long as the deployment says, then deleted."],
+  completed: [
+    "No job was completed",
+    "Finished jobs are kept for as long as the deployment says, then deleted.",
+  ],
   cancelled: ["No job was cancelled", "A cancelled job is kept for a while, and can be retried."],
 };
 
@@ -154,7 +217,12 @@ function nothingListed(filter, list) {
   if (list.next) {
     return empty("None in this stretch", "Few jobs are of this type. Next looks further.");
   }
-  const [title, line] = NOTHING[filter.status] ?? ["No jobs", "Nothing was added yet, or it was kept long enough."];
-  const narrowed = [filter.queue && `queue ${filter.queue}`, filter.type && `type ${filter.type}`].filter(Boolean);
+  const [title, line] = NOTHING[filter.status] ?? [
+    "No jobs",
+    "Nothing was added yet, or it was kept long enough.",
+  ];
+  const narrowed = [filter.queue && `queue ${filter.queue}`, filter.type && `type ${filter.type}`].filter(
+    Boolean,
+  );
   return empty(title, narrowed.length ? `In ${narrowed.join(", ")}.` : line);
 }

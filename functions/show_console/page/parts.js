@@ -1,7 +1,13 @@
 // What several views are made of.
 
 function icon(name, ...shapes) {
-  const attributes = { class: `icon ${name}`, viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" };
+  const attributes = {
+    class: `icon ${name}`,
+    viewBox: "0 0 16 16",
+    width: 16,
+    height: 16,
+    "aria-hidden": "true",
+  };
   return h("svg", attributes, shapes);
 }
 
@@ -31,7 +37,11 @@ function priorityOf(priority) {
   const level = PRIORITIES.length - PRIORITIES.indexOf(priority);
   const bars = [0, 1, 2, 3].map((number) =>
     h("rect", {
-      x: 1.5 + number * 3.5, y: 10 - number * 2.6, width: 2.4, height: 4 + number * 2.6, rx: 0.8,
+      x: 1.5 + number * 3.5,
+      y: 10 - number * 2.6,
+      width: 2.4,
+      height: 4 + number * 2.6,
+      rx: 0.8,
       class: number < level ? "on" : "off",
     }),
   );
@@ -53,11 +63,20 @@ function moment(timestamp, text, attributes = {}) {
 }
 
 function button(text, onclick, attributes = {}) {
-  return h("button", { type: "button", onclick, ...attributes, class: `button ${attributes.class ?? ""}` }, text);
+  return h(
+    "button",
+    { type: "button", onclick, ...attributes, class: `button ${attributes.class ?? ""}` },
+    text,
+  );
 }
 
 function empty(title, ...lines) {
-  return h("div", { class: "empty" }, h("p", { class: "title" }, title), lines.map((line) => h("p", null, line)));
+  return h(
+    "div",
+    { class: "empty" },
+    h("p", { class: "title" }, title),
+    lines.map((line) => h("p", null, line)),
+  );
 }
 
 function skeleton(rows) {
@@ -66,9 +85,12 @@ function skeleton(rows) {
 }
 
 function refused(error) {
-  const fields = error.fields.map((one) => h("li", null, h("code", null, one.field), " ", foreign(one.message)));
+  const fields = error.fields.map((one) =>
+    h("li", null, h("code", null, one.field), " ", foreign(one.message)),
+  );
   return h(
-    "div", { class: "empty refused", role: "alert" },
+    "div",
+    { class: "empty refused", role: "alert" },
     h("p", { class: "title" }, "The API refused this"),
     fields.length ? h("ul", null, fields) : h("p", null, foreign(error.message)),
     error.requestId && h("p", { class: "quiet" }, "Request ", h("code", null, error.requestId)),
@@ -89,7 +111,8 @@ function spark(points, name) {
   const line = points.map(([time, value]) => `${x(time)} ${y(value)}`).join("L");
   const box = { class: `spark ${name}`, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" };
   return h(
-    "svg", { ...box, "aria-hidden": "true" },
+    "svg",
+    { ...box, "aria-hidden": "true" },
     path(`M${line}L${width} ${height}L0 ${height}Z`, { class: "area" }),
     path(`M${line}`, { class: "line", "vector-effect": "non-scaling-stroke" }),
   );
@@ -99,12 +122,17 @@ function spark(points, name) {
 function depthBar(queue, most) {
   const { pending } = queue.counts;
   const parts = PRIORITIES.filter((priority) => pending[priority] > 0).map((priority) =>
-    h("span", { key: priority, class: `part ${priority}`, style: { "flex-grow": String(pending[priority]) } }),
+    h("span", {
+      key: priority,
+      class: `part ${priority}`,
+      style: { "flex-grow": String(pending[priority]) },
+    }),
   );
   const all = waitingOf(queue);
   const width = most > 0 ? Math.max(all > 0 ? 1 : 0, (all / most) * 100) : 0;
   return h(
-    "span", { class: "depth", "aria-hidden": "true" },
+    "span",
+    { class: "depth", "aria-hidden": "true" },
     h("span", { class: "fill", style: { width: `${width}%` } }, parts),
   );
 }
@@ -116,7 +144,10 @@ const MOST_LINES = 1500;
 const HIDDEN = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
 function quoted(text) {
-  return JSON.stringify(text).replace(HIDDEN, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return JSON.stringify(text).replace(
+    HIDDEN,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 function* jsonPieces(value, indent = "") {
@@ -161,8 +192,13 @@ function jsonView(slot, value) {
       shown.push(kind === "mark" ? piece : h("span", { class: kind }, piece));
     }
     const rest = text.split("\n").length - MOST_LINES;
-    const more = rest > 0 ? h("span", { class: "quiet" }, `\n… ${many(rest, "more line")}; copy shows all`) : null;
-    return h("pre", { class: "json", tabindex: "0", "aria-label": capital(slot) }, h("code", null, shown, more));
+    const more =
+      rest > 0 ? h("span", { class: "quiet" }, `\n… ${many(rest, "more line")}; copy shows all`) : null;
+    return h(
+      "pre",
+      { class: "json", tabindex: "0", "aria-label": capital(slot) },
+      h("code", null, shown, more),
+    );
   });
 }
 

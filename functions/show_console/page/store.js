@@ -80,8 +80,18 @@ function signOut(why = null) {
   storeKey(null);
   remembered.clear();
   Object.assign(state, {
-    admin: null, queues: null, samples: [], types: new Set(), list: null, job: null, loadedAt: null, refusal: null,
-    trouble: null, dialog: null, notice: null, signIn: { busy: false, error: why },
+    admin: null,
+    queues: null,
+    samples: [],
+    types: new Set(),
+    list: null,
+    job: null,
+    loadedAt: null,
+    refusal: null,
+    trouble: null,
+    dialog: null,
+    notice: null,
+    signIn: { busy: false, error: why },
   });
   render();
   document.getElementById("key")?.focus();
@@ -240,11 +250,14 @@ function totalOf(queues, status) {
 
 function sampled(queues) {
   const counts = new Map(
-    queues.map((queue) => [queue.name, Object.fromEntries(STATUSES.map((one) => [one, countOf(queue, one)]))]),
+    queues.map((queue) => [
+      queue.name,
+      Object.fromEntries(STATUSES.map((one) => [one, countOf(queue, one)])),
+    ]),
   );
   const at = performance.now();
   // two samples close together would make a rate of chance
-  if (state.samples.length > 1 && at - state.samples.at(-2).at < EVERY) state.samples.pop();
+  if (state.samples.length && at - state.samples.at(-1).at < EVERY / 2) return { queues };
   state.samples.push({ at, counts, oldest: Math.max(0, oldestOf(queues)) });
   if (state.samples.length > KEPT_SAMPLES) state.samples.shift();
   return { queues };
@@ -258,7 +271,8 @@ function rateOf(name, measure) {
   const first = state.samples.find((sample) => last.at - sample.at <= 60 * SECOND && sample.counts.has(name));
   if (!first || last.at - first.at < 2 * SECOND || !last.counts.has(name)) return null;
   const change = measure(last.counts.get(name)) - measure(first.counts.get(name));
-  return (Math.max(0, change) * 60 * SECOND) / (last.at - first.at); // finished jobs expire: not a negative rate
+  // finished jobs are deleted some day: that is no negative rate
+  return (Math.max(0, change) * 60 * SECOND) / (last.at - first.at);
 }
 
 const RATES = { added, completed: (counts) => counts.completed, failed: (counts) => counts.failed };

@@ -13,13 +13,22 @@ function timelineView(job) {
 
 function stepView(step, number, since) {
   return h(
-    "li", { key: `${number} ${step.name}`, class: `${step.tone ?? ""} ${step.ahead ? "ahead" : ""}` },
-    h("div", { class: "what" }, h("strong", null, step.name), step.by && h("span", { class: "quiet" }, " ", step.by)),
+    "li",
+    { key: `${number} ${step.name}`, class: `${step.tone ?? ""} ${step.ahead ? "ahead" : ""}` },
+    h(
+      "div",
+      { class: "what" },
+      h("strong", null, step.name),
+      step.by && h("span", { class: "quiet" }, " ", step.by),
+    ),
     step.detail && h("div", { class: "detail" }, step.detail),
-    h("div", { class: "time" },
+    h(
+      "div",
+      { class: "time" },
       step.time && moment(step.time, clockAndDay(at(step.time))),
       since !== null && since > 0 && h("span", { class: "since" }, `+${took(since)}`),
-      step.until && h("span", { class: "since" }, step.until)),
+      step.until && h("span", { class: "since" }, step.until),
+    ),
   );
 }
 
@@ -38,7 +47,14 @@ function happened(job) {
   if (claimed !== null) {
     const waited = claimed - available;
     const detail = waited >= 0 ? `waited ${took(waited)}` : null;
-    steps.push({ name: "Claimed", time: job.claimed_at, by: by(job.worker_id), detail, tone: "running", rank: 3 });
+    steps.push({
+      name: "Claimed",
+      time: job.claimed_at,
+      by: by(job.worker_id),
+      detail,
+      tone: "running",
+      rank: 3,
+    });
   }
   const ended = endOf(job);
   if (ended && !failures.some((step) => step.last)) steps.push(ended);
@@ -71,14 +87,26 @@ function endOf(job) {
 function ahead(job) {
   const { available } = timesOf(job);
   if (job.status === "pending") {
-    if (available <= now()) return [{ name: "Waits for a worker", ahead: true, until: `for ${span(now() - available)}` }];
+    if (available <= now())
+      return [{ name: "Waits for a worker", ahead: true, until: `for ${span(now() - available)}` }];
     const name = job.retry_count > 0 ? `Retry ${job.retry_count} of ${job.max_retries}` : "Ready";
     return [{ name, ahead: true, time: job.available_at, until: `in ${span(available - now())}` }];
   }
   if (job.status !== "running" || !job.lease_expires_at) return [];
   const left = at(job.lease_expires_at) - now();
   const until = left >= 0 ? `in ${span(left)}` : `${span(-left)} ago`;
-  const lease = { name: left >= 0 ? "Lease ends" : "Lease ran out", ahead: true, time: job.lease_expires_at, until, tone: left < 0 ? "late" : "" };
-  const asked = { name: "Cancel requested", ahead: true, tone: "late", detail: "The worker is asked to stop." };
+  const lease = {
+    name: left >= 0 ? "Lease ends" : "Lease ran out",
+    ahead: true,
+    time: job.lease_expires_at,
+    until,
+    tone: left < 0 ? "late" : "",
+  };
+  const asked = {
+    name: "Cancel requested",
+    ahead: true,
+    tone: "late",
+    detail: "The worker is asked to stop.",
+  };
   return job.cancel_requested ? [asked, lease] : [lease];
 }

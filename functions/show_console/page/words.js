@@ -1,4 +1,4 @@
-// How numbers, times and lengths of time are written. Times of the API are UTC, shown in the reader's own zone.
+// How numbers, times and lengths of time are written. The API's UTC is shown in the reader's own zone.
 
 const SECOND = 1000;
 const NUMBERS = new Intl.NumberFormat("en-US");
@@ -71,7 +71,11 @@ function capital(word) {
 
 function timesOf(job) {
   const known = (timestamp) => (timestamp ? at(timestamp) : null);
-  return { available: known(job.available_at), claimed: known(job.claimed_at), finished: known(job.finished_at) };
+  return {
+    available: known(job.available_at),
+    claimed: known(job.claimed_at),
+    finished: known(job.finished_at),
+  };
 }
 
 // What an operator asks of a job's time, by its status.
