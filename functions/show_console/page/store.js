@@ -230,7 +230,8 @@ async function learnRole(signal) {
     state.admin = "errors" in (await getJob(jobs[0].id, signal));
     render();
   } catch (error) {
-    if (!(error instanceof Error)) throw error; // whatever it was, the next refresh says it or asks again
+    // what the API says is said by the next refresh, which asks again
+    if (!signal.aborted && !(error instanceof Refusal || error instanceof Unreachable)) throw error;
   }
 }
 
