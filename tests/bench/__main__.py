@@ -111,15 +111,16 @@ def _dollars(url: str) -> tuple[str, str, Any]:
 def _contention(url: str) -> tuple[str, str, Any]:
     measured = [contended.measure(url, claimers) for claimers in CLAIMERS]
     text = table.markdown(
-        "Claimers that meet: lost races a claim, and what a claim costs in write units / read units",
-        ["claimers", "head first", "ours", "head first, units", "ours, units", "away from FIFO"],
+        "Claimers that meet: lost races a claim, dollars of looking and losing for a million claims, and"
+        " places away from first in, first out",
+        ["claimers", "head first, lost", "ours, lost", "head first, $", "ours, $", "ours, places"],
         [
             [
                 str(one.claimers),
                 one.head_first.lost,
                 one.ours.lost,
-                one.head_first.units,
-                one.ours.units,
+                one.head_first.dollars,
+                one.ours.dollars,
                 one.ours.displacement,
             ]
             for one in measured
