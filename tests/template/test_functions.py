@@ -72,8 +72,9 @@ def test_every_function_runs_on_the_chosen_processor_with_the_layer_built_for_it
 def test_only_the_authorizer_carries_what_checks_tokens_and_only_where_they_are_taken() -> None:
     carrying = {name: one["Layers"] for name, one in declared().items() if "Layers" in one}
     built_for_it = {"Fn::If": ["OnArm64", {"Ref": "TokensArm64Layer"}, {"Ref": "TokensX8664Layer"}]}
+    those_of_all = setting("Layers")
     assert carrying == {
-        "authorize_request": [{"Fn::If": ["TakesTokens", built_for_it, {"Ref": "AWS::NoValue"}]}]
+        "authorize_request": {"Fn::If": ["TakesTokens", [*those_of_all, built_for_it], those_of_all]}
     }
 
 
