@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.support.leaks import LeakWatch
+
 # sam packs functions/ as it lies there: the bytecode of this Python must not lie there too
 sys.pycache_prefix = str(Path(__file__).parents[1] / ".build" / "pycache")
 
@@ -21,8 +23,8 @@ settings.register_profile("jobqueue", deadline=None)
 settings.load_profile("jobqueue")
 
 
-def pytest_configure() -> None:
-    """Forget whose account this machine belongs to, before any client is made."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Forget whose account this machine belongs to, before any client is made; watch what comes out."""
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ |= {
@@ -31,6 +33,7 @@ def pytest_configure() -> None:
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_EC2_METADATA_DISABLED": "true",
     }
+    config.pluginmanager.register(LeakWatch(), "leaks")
 
 
 @pytest.fixture(scope="session", autouse=True)
