@@ -51,7 +51,7 @@ class Scenario:
 
 SAME = "same"
 ANOTHER = "another"
-GONE = [(Found.GONE, None)]
+GONE = [Found.GONE]
 """A rescuer leaves no mark on a job, so it takes its own write for that of another one."""
 
 
@@ -93,7 +93,7 @@ def extended(workshop: Workshop) -> Job:
 def _rescue(workshop: Workshop, _: Job) -> Any:
     workshop.found.clear()
     workshop.rescuer.run()
-    return list(workshop.found)
+    return [kind for kind, _ in workshop.found]
 
 
 def _fail(workshop: Workshop, job: Job) -> Job:
