@@ -139,6 +139,18 @@ class LeakWatch:
         if told := self._leaks.told:
             counts = ", ".join(f"{count:,} {kind}s" for kind, count in sorted(told.items()))
             terminalreporter.write_line(f"looked for what leaks: {counts}")
+        for name, count in sorted(_counted(terminalreporter).items()):
+            terminalreporter.write_line(f"{name}: {count:,}")
+
+
+def _counted(terminalreporter: pytest.TerminalReporter) -> Counter[str]:
+    """Add up what tests counted, each as a property of its own: ``counted: NAME``."""
+    counts: Counter[str] = Counter()
+    for report in (*terminalreporter.stats.get("passed", ()), *terminalreporter.stats.get("failed", ())):
+        for name, count in report.user_properties if report.when == "call" else ():
+            if name.startswith("counted: "):
+                counts[name.removeprefix("counted: ")] += count
+    return counts
 
 
 def _tapped(original: Callable[..., Any], look: Callable[..., None]) -> Callable[..., Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+import re
 
 import pytest
 
-from tests.support.functions import declared, logical_id
-from tests.support.template import Template, resources, transformed
-
-Grant: TypeAlias = tuple[str, str]
+from tests.support.functions import declared
+from tests.support.grants import FOLLOW_STREAM, TRACING, Grant, grants, role_of, written
+from tests.support.template import resources, transformed
 
 TABLE, INDEX, KEYS = "JobsTable.Arn", "${JobsTable.Arn}/index/lanes", "ApiKeysTable.Arn"
 CHANGE = {("dynamodb:GetItem", TABLE), ("dynamodb:UpdateItem", TABLE)}
@@ -17,12 +16,6 @@ FIND_AND_CHANGE = CHANGE | {("dynamodb:Query", INDEX)}
 QUEUES = "QueuesTable.Arn"
 READ_QUEUES, WRITE_QUEUE = ("dynamodb:BatchGetItem", QUEUES), ("dynamodb:UpdateItem", QUEUES)
 CLAIM = FIND_AND_CHANGE | {READ_QUEUES}
-FOLLOW_STREAM = {
-    ("dynamodb:DescribeStream", "JobsTable.StreamArn"),
-    ("dynamodb:GetRecords", "JobsTable.StreamArn"),
-    ("dynamodb:GetShardIterator", "JobsTable.StreamArn"),
-    ("dynamodb:ListStreams", "${JobsTable.Arn}/stream/*"),
-}
 IDENTITY = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/"
 GRANTS: dict[str, set[Grant]] = {
     "authorize_request": {("dynamodb:GetItem", KEYS)},
@@ -30,7 +23,7 @@ GRANTS: dict[str, set[Grant]] = {
     "claim_job": CLAIM,
     "claim_jobs": CLAIM,
     "complete_job": CHANGE,
-    "complete_jobs": CHANGE,
+    "complete_jobs": {("dynamodb:UpdateItem", TABLE)},
     "enqueue_job": {("dynamodb:PutItem", TABLE)},
     "enqueue_scheduled": {("dynamodb:PutItem", TABLE)},
     "enqueue_jobs": {("dynamodb:PutItem", TABLE)},
@@ -58,52 +51,9 @@ GRANTS: dict[str, set[Grant]] = {
         ("ses:SendEmail", f"{IDENTITY}${{Domain}}"),
     },
 }
-# X-Ray knows no resources, so these two cannot be narrowed.
-TRACING = {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
 # Asks which streams a table has, so it cannot name one.
 OF_ONE_TABLE = {("dynamodb:ListStreams", "${JobsTable.Arn}/stream/*")}
 LOGS = "service-role/AWSLambdaBasicExecutionRole"
-
-
-def role_of(name: str) -> Template:
-    reference = declared()[name]["Role"]
-    assert reference == {"Fn::GetAtt": [f"{logical_id(name)}Role", "Arn"]}, "a role of its own"
-    properties: Template = resources("AWS::IAM::Role")[f"{logical_id(name)}Role"]["Properties"]
-    return properties
-
-
-def statements(name: str) -> list[Template]:
-    """Return all that is granted to a function, in its role and apart from it."""
-    apart = [
-        policy["Properties"]
-        for policy in resources("AWS::IAM::Policy").values()
-        if {"Ref": f"{logical_id(name)}Role"} in policy["Properties"]["Roles"]
-    ]
-    policies = [*role_of(name)["Policies"], *apart]
-    return [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
-
-
-def grants(name: str) -> set[Grant]:
-    found = set()
-    for statement in statements(name):
-        assert statement.keys() == {"Effect", "Action", "Resource"}
-        assert statement["Effect"] == "Allow"
-        actions, arns = listed(statement["Action"]), listed(statement["Resource"])
-        found |= {(action, written(arn)) for action in actions for arn in arns}
-    return found
-
-
-def listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def written(arn: Any) -> str:
-    match arn:
-        case {"Fn::GetAtt": [name, attribute]}:
-            return f"{name}.{attribute}"
-        case {"Fn::Sub": [str(text), dict()]} | {"Fn::Sub": str(text)} | {"Ref": str(text)} | str(text):
-            return text
-    raise AssertionError(f"an ARN in a form that this test cannot read: {arn}")
 
 
 @pytest.mark.parametrize("name", sorted(declared()))
@@ -145,3 +95,9 @@ def test_only_the_authorizer_knows_the_table_of_keys() -> None:
 def test_nothing_scans_or_uses_transactions() -> None:
     actions = {action for name in declared() for action, _ in grants(name)}
     assert actions & {"dynamodb:Scan", "dynamodb:TransactWriteItems", "dynamodb:TransactGetItems"} == set()
+
+
+def test_nothing_can_delete_a_job_or_anything_else() -> None:
+    actions = {action for name in declared() for action, _ in grants(name)}
+    deleting = re.compile("delete|batchwrite|partiql|execute|purge", re.IGNORECASE)
+    assert not [action for action in actions if deleting.search(action)]

@@ -1,0 +1,60 @@
+"""What template.yaml grants to each function."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from tests.support.functions import declared, logical_id
+from tests.support.template import Template, resources
+
+Grant: TypeAlias = tuple[str, str]
+
+FOLLOW_STREAM: set[Grant] = {
+    ("dynamodb:DescribeStream", "JobsTable.StreamArn"),
+    ("dynamodb:GetRecords", "JobsTable.StreamArn"),
+    ("dynamodb:GetShardIterator", "JobsTable.StreamArn"),
+    ("dynamodb:ListStreams", "${JobsTable.Arn}/stream/*"),
+}
+# X-Ray knows no resources, so these two cannot be narrowed.
+TRACING: set[Grant] = {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
+
+
+def role_of(name: str) -> Template:
+    reference = declared()[name]["Role"]
+    assert reference == {"Fn::GetAtt": [f"{logical_id(name)}Role", "Arn"]}, "a role of its own"
+    properties: Template = resources("AWS::IAM::Role")[f"{logical_id(name)}Role"]["Properties"]
+    return properties
+
+
+def statements(name: str) -> list[Template]:
+    """Return all that is granted to a function, in its role and apart from it."""
+    apart = [
+        policy["Properties"]
+        for policy in resources("AWS::IAM::Policy").values()
+        if {"Ref": f"{logical_id(name)}Role"} in policy["Properties"]["Roles"]
+    ]
+    policies = [*role_of(name)["Policies"], *apart]
+    return [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
+
+
+def grants(name: str) -> set[Grant]:
+    found = set()
+    for statement in statements(name):
+        assert statement.keys() == {"Effect", "Action", "Resource"}
+        assert statement["Effect"] == "Allow"
+        actions, arns = listed(statement["Action"]), listed(statement["Resource"])
+        found |= {(action, written(arn)) for action in actions for arn in arns}
+    return found
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def written(arn: Any) -> str:
+    match arn:
+        case {"Fn::GetAtt": [name, attribute]}:
+            return f"{name}.{attribute}"
+        case {"Fn::Sub": [str(text), dict()]} | {"Fn::Sub": str(text)} | {"Ref": str(text)} | str(text):
+            return text
+    raise AssertionError(f"an ARN in a form that this test cannot read: {arn}")
