@@ -91,7 +91,7 @@ def bring_up(
     return State(
         url=f"http://localhost:{options.port}/_aws/execute-api/{api.id}",
         endpoint=endpoint,
-        keys=create_keys(aws, stack, temporary),
+        keys=create_keys(endpoint, stack.outputs["ApiKeysTableName"], temporary),
         routes=sorted(api.routes),
         outputs=dict(stack.outputs),
         resources=dict(stack.resources),

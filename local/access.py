@@ -19,11 +19,11 @@ SENDER_PARAMETER = "SenderAddress"
 SEND_AS_ANYBODY = {"Effect": "Allow", "Action": "ses:SendEmail", "Resource": "*"}
 
 
-def create_keys(aws: Aws, stack: Stack, temporary: Path) -> dict[str, str]:
-    """Make one API key per role, each granted all queues, and return them by role."""
+def create_keys(endpoint: str, table: str, temporary: Path) -> dict[str, str]:
+    """Make one API key per role in `table`, each granted all queues, and return them by role."""
     environment = without_aws(temporary) | {
-        "AWS_ENDPOINT_URL": aws.endpoint,
-        "API_KEYS_TABLE": stack.outputs["ApiKeysTableName"],
+        "AWS_ENDPOINT_URL": endpoint,
+        "API_KEYS_TABLE": table,
         "PYTHONPATH": str(LIBRARY),
     }
 
