@@ -169,7 +169,7 @@ class Stack:
         if isinstance(caller, str):
             request["headers"].setdefault("authorization", f"Bearer {caller}")
         if not isinstance(caller, Principal):
-            return self._through_authorizer(function, request)
+            return self.authorize(function, request)
         return self.send(function, authorized(request, authorizer_context(caller)))
 
     def send(self, function: str, event: dict[str, Any]) -> Answer:
@@ -198,8 +198,9 @@ class Stack:
         """Return all items of the jobs table."""
         return list(self.client.scan(TableName="jobs")["Items"])
 
-    def _through_authorizer(self, function: str, request: dict[str, Any]) -> Answer:
-        # the gateway's own answers, since it has the authorizer's header as its identity source
+    def authorize(self, function: str, request: dict[str, Any]) -> Answer:
+        """Give a request to a function if the authorizer knows the credential, as the gateway does."""
+        # its own answers, since it has the authorizer's header as its identity source
         if not any(name.lower() == "authorization" for name in request["headers"]):
             return _of_gateway(function, 401, "Unauthorized")
         decided = handler("authorize_request")(authorizer_event(request), None)
