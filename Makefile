@@ -11,6 +11,8 @@
 #   make bench   what a job costs, in calls and capacity units; needs Java and npm
 #   make build   what `sam deploy` uploads, in .aws-sam/
 #   make openapi  the description of the API, and the answers in its examples
+#   make audit   what is known to be wrong with the packages in the layers; needs the internet
+#   make sbom    what is in the layers, as CycloneDX, in .build/sbom/
 #   make format  let ruff put the files in order
 #   make lock    pin all dependencies anew; needs uv
 #   make clean   remove everything that was made here
@@ -31,7 +33,7 @@ BASE := $(shell for python in $(or $(PYTHON),python3 python3.13 python3.14 pytho
 	2>/dev/null && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up test suite check lint types unit console e2e dynamodb bench build openapi format lock clean
+.PHONY: help up test suite check lint types unit console e2e dynamodb bench build openapi audit sbom format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -90,6 +92,15 @@ build: $(READY)
 
 openapi: $(READY)
 	@PYTHONPATH=.:layers/jobqueue:layers/jobtypes $(BIN)/python -m openapi
+
+audit: $(READY)
+	@$(BIN)/python -m local.audit
+
+SBOM ?= .build/sbom
+sbom: $(READY)
+	@mkdir -p $(SBOM)
+	@for layer in jobqueue tokens; do $(BIN)/cyclonedx-py requirements --output-reproducible --of JSON \
+		--output-file $(SBOM)/$$layer.cdx.json layers/$$layer/requirements.txt || exit 1; done
 
 format: $(READY)
 	$(BIN)/ruff check --fix .
