@@ -127,6 +127,16 @@ def test_every_function_is_traced_and_ends_before_the_api_gives_up() -> None:
     assert all(one.get("Timeout", setting("Timeout")) < 30 for one in on_routes)
 
 
+def test_concurrency_is_reserved_for_the_worker_alone_and_only_where_that_is_set() -> None:
+    reserving = {name: one for name, one in declared().items() if "ReservedConcurrentExecutions" in one}
+    assert reserving.keys() == {"work_jobs"}
+    set_aside = {"Fn::If": ["ReservesWorkers", {"Ref": "WorkerReservedConcurrency"}, {"Ref": "AWS::NoValue"}]}
+    assert reserving["work_jobs"]["ReservedConcurrentExecutions"] == set_aside
+    is_set = {"Fn::Not": [{"Fn::Equals": [{"Ref": "WorkerReservedConcurrency"}, 0]}]}
+    assert template()["Conditions"]["ReservesWorkers"] == is_set
+    assert template()["Parameters"]["WorkerReservedConcurrency"]["Default"] == 0
+
+
 def test_every_parameter_is_explained_and_bounded() -> None:
     for name, parameter in template()["Parameters"].items():
         assert len(parameter["Description"]) > 20, name

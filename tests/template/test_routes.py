@@ -110,6 +110,21 @@ def test_calls_are_throttled_and_logged() -> None:
     assert stage["AccessLogSettings"]["DestinationArn"] == {"Fn::GetAtt": ["ApiLogGroup", "Arn"]}
 
 
+def test_a_flood_of_one_kind_leaves_the_others_their_rate() -> None:
+    stage = resources("AWS::ApiGatewayV2::Stage", transformed()).popitem()[1]["Properties"]
+    kinds = {"POST /jobs": "Enqueue", "POST /jobs/batch": "Enqueue"}
+    kinds |= {"POST /jobs/claim": "Claim", "POST /jobs/batch/claim": "Claim"}
+    limits = {route: f"{kind}Throttle" for route, kind in kinds.items()}
+    for limit, prefix in [
+        (stage["DefaultRouteSettings"], "Throttle"),
+        *((stage["RouteSettings"][route], prefix) for route, prefix in limits.items()),
+    ]:
+        assert limit == {
+            "ThrottlingRateLimit": {"Ref": f"{prefix}Rate"},
+            "ThrottlingBurstLimit": {"Ref": f"{prefix}Burst"},
+        }
+
+
 def test_credentials_and_bodies_stay_out_of_the_access_log() -> None:
     line = template()["Resources"]["Api"]["Properties"]["AccessLogSettings"]["Format"]
     assert not re.search(
