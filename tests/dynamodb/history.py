@@ -229,10 +229,12 @@ def _last_count(tenures: Sequence[Tenure], calls: Sequence[Call], final: Job) ->
     if not tenures:
         return
     last = tenures[-1]
-    seen = (last.ending.job if last.ending and last.ending.job else last.job).retry_count
+    seen = {(last.ending.job if last.ending and last.ending.job else last.job).retry_count}
+    if last.ending is None and final.status is JobStatus.CANCELLED:
+        seen.add(_left_waiting(last) or 0)  # rescued, and cancelled while it waited
     begun_anew = any(call.kind is Kind.RETRY for call in calls) and final.retry_count == 0
-    if final.retry_count != seen and not begun_anew:
-        yield f"ended with {final.retry_count} retries, {seen} were seen"
+    if final.retry_count not in seen and not begun_anew:
+        yield f"ended with {final.retry_count} retries, {max(seen)} were seen"
 
 
 def _may_end_as(status: JobStatus, last: Tenure | None, kinds: Counter[Kind]) -> bool:

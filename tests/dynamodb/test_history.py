@@ -88,9 +88,10 @@ DONE = ending(JobStatus.COMPLETED, 1)
         (run_out(), ending(JobStatus.COMPLETED)),
         (run_out()[:3], ending(JobStatus.FAILED, 1)),
         ([call(Kind.ENQUEUE, 0), call(Kind.CANCEL, 1)], ending(JobStatus.CANCELLED)),
+        ([*run_out()[:2], call(Kind.CANCEL, 70)], ending(JobStatus.CANCELLED, 1)),
         ([], {}),
     ],
-    ids=["life", "run out", "failed", "cancelled", "nothing"],
+    ids=["life", "run out", "failed", "cancelled", "rescued and cancelled", "nothing"],
 )
 def test_a_right_history_is_right(history: History, final: dict[str, Job]) -> None:
     assert violations(history, final) == []
@@ -190,6 +191,11 @@ WRONG: dict[str, tuple[Callable[[], History], dict[str, Job], str]] = {
     "cancelled by nobody": (lambda: life()[:-1], ending(JobStatus.CANCELLED, 1), "cancelled by nobody"),
     "failed too early": (lambda: life()[:4], ending(JobStatus.FAILED, 1), "failed by nobody"),
     "left waiting": (lambda: life()[:4], ending(JobStatus.PENDING, 1), "pending by nobody"),
+    "the last count of a cancelled job": (
+        lambda: [*run_out()[:2], call(Kind.CANCEL, 70)],
+        ending(JobStatus.CANCELLED, 2),
+        "ended with 2 retries, 1 were seen",
+    ),
     "the last count": (life, ending(JobStatus.COMPLETED, 2), "ended with 2 retries, 1 were seen"),
 }
 
