@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.support.enforcing import PolicyWatch
 from tests.support.leaks import LeakWatch
 
 # sam packs functions/ as it lies there: the bytecode of this Python must not lie there too
@@ -34,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "AWS_EC2_METADATA_DISABLED": "true",
     }
     config.pluginmanager.register(LeakWatch(), "leaks")
+    config.pluginmanager.register(PolicyWatch(), "policies")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -27,13 +27,12 @@ from jobtypes import JOB_TYPES
 from tests.support.callers import admin, producer, worker
 from tests.support.events import authorizer_event, http_event
 from tests.support.functions import declared
-from tests.support.grants import FOLLOW_STREAM, TRACING, Grant, grants
+from tests.support.grants import FOLLOW_STREAM, TRACING, Grant, grants, needed
 from tests.support.http import EMAIL, ENVIRONMENT, Stack
 from tests.support.lambdas import Context, event
 from tests.support.receiver import receiving
 from tests.support.template import ROOT
 
-TABLES = {"jobs": "JobsTable.Arn", "queues": "QueuesTable.Arn", "api-keys": "ApiKeysTable.Arn"}
 IDENTITY = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/"
 OTHER: dict[str, tuple[set[Grant], dict[str, Any]]] = {
     "PutEvents": ({("events:PutEvents", "EventBus.Arn")}, {"Entries": [{"EventId": "1"}]}),
@@ -69,9 +68,7 @@ def recorded() -> Iterator[set[Grant]]:
             grant, answer = OTHER[operation]
             used.update(grant)
             return answer
-        for table in [sent["TableName"]] if "TableName" in sent else sent["RequestItems"]:
-            of_index = "${JobsTable.Arn}/index/" + sent["IndexName"] if "IndexName" in sent else None
-            used.add((f"dynamodb:{operation}", of_index or TABLES[table]))
+        used.update(needed(operation, sent))
         return original(client, operation, sent)
 
     with pytest.MonkeyPatch.context() as patch:

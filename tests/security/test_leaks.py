@@ -16,6 +16,7 @@ import boto3
 import pytest
 
 from jobqueue import telemetry
+from jobqueue.authorizer import open_authorizer
 from jobqueue.errors import JobQueueError
 from jobqueue.keys import create_key
 from jobqueue.metrics import Metric, count
@@ -146,7 +147,9 @@ CREDENTIALS = {
 
 
 @pytest.mark.parametrize("header", CREDENTIALS.values(), ids=CREDENTIALS)
-def test_no_credential_comes_out(stack: Stack, header: str) -> None:
+def test_no_credential_comes_out(stack: Stack, header: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    authorizer = open_authorizer(client=stack.client)
+    monkeypatch.setattr(import_module("functions.authorize_request.app"), "authorizer", authorizer)
     secret = header.rpartition(" ")[2]
     leaks = Leaks(secret)
     with leaks.watching():

@@ -9,6 +9,7 @@ from tests.support.template import Template, resources
 
 Grant: TypeAlias = tuple[str, str]
 
+TABLES = {"jobs": "JobsTable.Arn", "queues": "QueuesTable.Arn", "api-keys": "ApiKeysTable.Arn"}
 FOLLOW_STREAM: set[Grant] = {
     ("dynamodb:DescribeStream", "JobsTable.StreamArn"),
     ("dynamodb:GetRecords", "JobsTable.StreamArn"),
@@ -58,3 +59,12 @@ def written(arn: Any) -> str:
         case {"Fn::Sub": [str(text), dict()]} | {"Fn::Sub": str(text)} | {"Ref": str(text)} | str(text):
             return text
     raise AssertionError(f"an ARN in a form that this test cannot read: {arn}")
+
+
+def needed(operation: str, sent: Any) -> set[Grant]:
+    """Return the grants that a call of DynamoDB takes, of a client of boto3."""
+    found = set()
+    for table in [sent["TableName"]] if "TableName" in sent else sent["RequestItems"]:
+        of_index = f"${{JobsTable.Arn}}/index/{sent['IndexName']}" if "IndexName" in sent else None
+        found.add((f"dynamodb:{operation}", of_index or TABLES.get(table, table)))
+    return found

@@ -1,0 +1,74 @@
+"""Enforces the policies of template.yaml in every test that sends a request to a function on moto.
+
+moto itself asks nobody for permission. Whatever a function calls while it answers must be granted to it, or
+the test fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+from typing import Any
+
+import pytest
+from botocore.client import BaseClient
+
+from jobqueue.api.app import HttpFunction
+from jobqueue.authorizer import ACTION, Authorizer
+from tests.support.grants import Grant, grants, needed
+
+
+class PolicyWatch:
+    """The plugin: fails each test in which a function called what it is not granted, and counts the calls."""
+
+    def __init__(self) -> None:
+        self._running: list[str] = []
+        self._refused: list[str] = []
+        self._calls = 0
+        self._watching = ExitStack()
+
+    def pytest_sessionstart(self) -> None:
+        patch = self._watching.enter_context(pytest.MonkeyPatch.context())
+        for owner, name in ((HttpFunction, "lambda_handler"), (Authorizer, "answer")):
+            patch.setattr(owner, name, self._running_in(getattr(owner, name)))
+        patch.setattr(BaseClient, "_make_api_call", self._checked(vars(BaseClient)["_make_api_call"]))
+
+    def pytest_sessionfinish(self) -> None:
+        self._watching.close()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self) -> Iterator[None]:
+        yield
+        refused, self._refused = self._refused, []
+        if refused:
+            pytest.fail("no policy grants this:\n" + "\n".join(refused), pytrace=False)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._calls:
+            terminalreporter.write_line(f"calls held against policies: {self._calls:,}")
+
+    def _running_in(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def run(function: HttpFunction | Authorizer, *arguments: Any) -> Any:
+            self._running.append(function.action if isinstance(function, HttpFunction) else ACTION)
+            try:
+                return original(function, *arguments)
+            finally:
+                self._running.pop()
+
+        return run
+
+    def _checked(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def call(client: Any, operation: str, sent: Any) -> Any:
+            if self._running:
+                self._calls += 1
+                for grant in needed(operation, sent) - _granted(self._running[-1]):
+                    self._refused.append(f"{self._running[-1]}: {' on '.join(grant)}")
+            return original(client, operation, sent)
+
+        return call
+
+
+@cache
+def _granted(function: str) -> set[Grant]:
+    return grants(function)
