@@ -198,9 +198,11 @@ class HttpFunction(APIGatewayHttpResolver):
         return InvalidRequest(*errors, *self._header_errors, *self._query_errors())
 
     def _query_errors(self) -> tuple[FieldError, ...]:
+        known = self._query_names()
         unknown = [
             FieldError(f"query.{name[:100]}", "unknown_field", f"query.{name[:100]}: is not known here")
-            for name in self.received.query.keys() - self._query_names()
+            for name in self.received.query
+            if name not in known
         ]
         return (*self.received.repeated, *unknown)
 

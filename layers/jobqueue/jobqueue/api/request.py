@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -159,13 +160,13 @@ def _query(event: Mapping[str, Any]) -> tuple[dict[str, str], tuple[FieldError, 
         joined = _mapping(event, "queryStringParameters")
         return {str(name): str(value) for name, value in joined.items()}, ()
     pairs = parse_qsl(raw, keep_blank_values=True)
-    names = [name for name, _ in pairs]
-    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    times = Counter(name for name, _ in pairs)
+    repeated = [name for name in times if times[name] > 1]
     errors = [
         FieldError(f"query.{name[:100]}", "repeated", f"query.{name[:100]}: may be sent once")
         for name in repeated
     ]
-    return {name: value for name, value in pairs if name not in repeated}, tuple(errors)
+    return {name: value for name, value in pairs if times[name] == 1}, tuple(errors)
 
 
 def _routable_path(event: Mapping[str, Any], stage: str) -> str:

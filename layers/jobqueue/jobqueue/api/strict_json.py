@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, NoReturn
 
 from jobqueue.api.errors import InvalidJson
@@ -15,6 +16,8 @@ MAX_DEPTH = 100
 MAX_DIGITS = 4300
 """Of an integer: what Python converts by default, whatever the environment says."""
 
+_NONZERO = re.compile(r"[-0.]*[1-9]")
+
 
 def loads(text: str) -> dict[str, Any]:
     """Read a JSON object.
@@ -22,7 +25,8 @@ def loads(text: str) -> dict[str, Any]:
     Raises
     ------
     InvalidJson
-        If `text` is not JSON, is not an object, repeats a member, or holds a number that is not finite.
+        If `text` is not JSON, is not an object, repeats a member, or holds a number that no
+        double-precision number is near.
     InvalidRequest
         If it is nested more than 100 levels deep.
     """
@@ -74,7 +78,8 @@ def _refuse_constant(_: str) -> NoReturn:
 
 def _finite(digits: str) -> float:
     number = float(digits)
-    if math.isinf(number):
+    # too large, or so small that nothing is left of it: not the number that was sent
+    if math.isinf(number) or (number == 0 and _NONZERO.match(digits)):
         raise InvalidJson
     return number
 
