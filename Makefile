@@ -73,7 +73,7 @@ types: $(READY)
 
 # At least 95 % of the branches of layers/, counted alone: lines without branches would hide them.
 unit: $(READY)
-	$(BIN)/pytest $(APART:%=--ignore=tests/%) --cov --cov-report=
+	$(BIN)/pytest --numprocesses auto --dist loadfile $(APART:%=--ignore=tests/%) --cov --cov-report=
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.support.branches 95
 

@@ -6,7 +6,7 @@ import ipaddress
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from tests.support.enforcing import PolicyWatch
 from tests.support.leaks import LeakWatch
+from tests.support.tally import Tally
 
 # sam packs functions/ as it lies there: the bytecode of this Python must not lie there too
 sys.pycache_prefix = str(Path(__file__).parents[1] / ".build" / "pycache")
@@ -34,8 +35,18 @@ def pytest_configure(config: pytest.Config) -> None:
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_EC2_METADATA_DISABLED": "true",
     }
-    config.pluginmanager.register(LeakWatch(), "leaks")
-    config.pluginmanager.register(PolicyWatch(), "policies")
+    tally = Tally()
+    config.pluginmanager.register(LeakWatch(tally.counts), "leaks")
+    config.pluginmanager.register(PolicyWatch(tally.counts), "policies")
+    config.pluginmanager.register(tally, "tally")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let a report be sent to another process, whatever the test printed: halves of surrogate pairs too."""
+    report = yield
+    report.sections = [(name, text.encode(errors="replace").decode()) for name, text in report.sections]
+    return report
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,6 +6,7 @@ the test fails.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
@@ -22,10 +23,10 @@ from tests.support.grants import Grant, grants, needed
 class PolicyWatch:
     """The plugin: fails each test in which a function called what it is not granted, and counts the calls."""
 
-    def __init__(self) -> None:
+    def __init__(self, counts: Counter[str]) -> None:
         self._running: list[str] = []
         self._refused: list[str] = []
-        self._calls = 0
+        self._counts = counts
         self._watching = ExitStack()
 
     def pytest_sessionstart(self) -> None:
@@ -44,10 +45,6 @@ class PolicyWatch:
         if refused:
             pytest.fail("no policy grants this:\n" + "\n".join(refused), pytrace=False)
 
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if self._calls:
-            terminalreporter.write_line(f"calls held against policies: {self._calls:,}")
-
     def _running_in(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def run(function: HttpFunction | Authorizer, *arguments: Any) -> Any:
             self._running.append(function.action if isinstance(function, HttpFunction) else ACTION)
@@ -61,7 +58,7 @@ class PolicyWatch:
     def _checked(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def call(client: Any, operation: str, sent: Any) -> Any:
             if self._running:
-                self._calls += 1
+                self._counts["calls held against policies"] += 1
                 for grant in needed(operation, sent) - _granted(self._running[-1]):
                     self._refused.append(f"{self._running[-1]}: {' on '.join(grant)}")
             return original(client, operation, sent)

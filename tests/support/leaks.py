@@ -117,40 +117,27 @@ class _OtherLoggers(logging.Handler):
 
 
 class LeakWatch:
-    """The plugin: fails each test in which something came out, and counts at the end."""
+    """The plugin: fails each test in which something came out, and counts what was looked at."""
 
-    def __init__(self) -> None:
+    def __init__(self, counts: Counter[str]) -> None:
         self._leaks = Leaks()
+        self._counts = counts
         self._watching = ExitStack()
 
     def pytest_sessionstart(self) -> None:
         self._watching.enter_context(self._leaks.watching())
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         self._watching.close()
+        for kind, count in self._leaks.told.items():
+            self._counts[f"looked for what leaks, {kind}s"] += count
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_teardown(self) -> Iterator[None]:
         yield
         if found := self._leaks.take():
             pytest.fail("this came out:\n" + "\n".join(found), pytrace=False)
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if told := self._leaks.told:
-            counts = ", ".join(f"{count:,} {kind}s" for kind, count in sorted(told.items()))
-            terminalreporter.write_line(f"looked for what leaks: {counts}")
-        for name, count in sorted(_counted(terminalreporter).items()):
-            terminalreporter.write_line(f"{name}: {count:,}")
-
-
-def _counted(terminalreporter: pytest.TerminalReporter) -> Counter[str]:
-    """Add up what tests counted, each as a property of its own: ``counted: NAME``."""
-    counts: Counter[str] = Counter()
-    for report in (*terminalreporter.stats.get("passed", ()), *terminalreporter.stats.get("failed", ())):
-        for name, count in report.user_properties if report.when == "call" else ():
-            if name.startswith("counted: "):
-                counts[name.removeprefix("counted: ")] += count
-    return counts
 
 
 def _tapped(original: Callable[..., Any], look: Callable[..., None]) -> Callable[..., Any]:
