@@ -6,6 +6,8 @@ import itertools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -191,6 +193,28 @@ def test_an_error_that_cannot_tell_its_text_is_a_failure_as_any_other(workshop: 
     assert str(workshop.get(job.id).error).startswith("Mute: ")
 
 
+class Unset(RetryLater):
+    def __init__(self) -> None:
+        Exception.__init__(self, "a delay that is nowhere")
+
+
+class Blind(Exception):
+    def __getattribute__(self, name: str) -> object:
+        raise SystemExit
+
+
+@pytest.mark.parametrize("kind", [Unset, Blind])
+def test_an_error_that_cannot_be_looked_at_is_a_failure_as_any_other(
+    workshop: Workshop, kind: type[Exception]
+) -> None:
+    def raises(job: Job, payload: Note) -> None:
+        raise kind
+
+    job = workshop.enqueue()
+    assert Site(workshop, raises).work() == {Outcome.RETRIED: 1}
+    assert workshop.get(job.id).error == kind.__name__
+
+
 def test_secrets_in_an_error_are_not_stored(workshop: Workshop) -> None:
     def raises(job: Job, payload: Note) -> None:
         raise ConnectionError("postgres://app:CANARY@db/jobs refused")
@@ -219,6 +243,20 @@ def test_retry_later_sets_the_delay(workshop: Workshop) -> None:
     retried = workshop.get(job.id)
     assert (retried.available_at - workshop.clock.now).total_seconds() == 1234
     assert (retried.retry_count, retried.error) == (1, "slow down")
+
+
+@pytest.mark.parametrize("make", [RetryLater, Snooze])
+def test_any_kind_of_number_is_a_delay(workshop: Workshop, make: Any) -> None:
+    def raises(job: Job, payload: Note) -> None:
+        raise make(Decimal("90.5"))
+
+    job = workshop.enqueue()
+    Site(workshop, raises).work()
+    delayed = workshop.get(job.id)
+    assert (delayed.status, delayed.available_at - workshop.clock.now) == (
+        JobStatus.PENDING,
+        timedelta(seconds=90.5),
+    )
 
 
 def test_snooze_puts_off_without_counting(workshop: Workshop) -> None:

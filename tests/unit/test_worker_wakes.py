@@ -64,6 +64,10 @@ def test_nothing_else_is(changed: dict[str, Any]) -> None:
     assert promised(changed) == frozenset()
 
 
+def test_one_bad_item_does_not_keep_the_others_waiting() -> None:
+    assert promised(record(available_at="soon"), record()) == {JOB_ID}
+
+
 def test_a_clock_that_is_a_little_behind_misses_no_job() -> None:
     assert promised(record(available_at=format_timestamp(START + timedelta(seconds=0.5)))) == {JOB_ID}
 

@@ -84,7 +84,13 @@ def call(handler: Handler | None, run: Run) -> End:
             # not discarded: the version of the function that has it may be on its way
             raise NoHandler
         result = handler(run)
-    return Completed(result) if caught.error is None else _end(caught.error)
+    if caught.error is None:
+        return Completed(result)
+    with Caught():
+        return _end(caught.error)
+    # what was raised cannot even be looked at, such as a `RetryLater` that never set its seconds
+    name = type(caught.error).__name__
+    return Failed(error=name, error_class=name, frames=[])
 
 
 def _end(error: BaseException) -> End:

@@ -51,4 +51,4 @@ class LeaseLost(Exception):
 def _within(seconds: float, most: int) -> float:
     if not 0 <= seconds <= most:
         raise ValueError(f"seconds must be 0 to {most}")
-    return seconds
+    return float(seconds)  # a Decimal, say, is a number to the handler but not to JSON

@@ -75,9 +75,16 @@ def _ready(records: Collection[Mapping[str, Any]], queues: Collection[str], now:
             and _text(new, "status") == JobStatus.PENDING
             and _text(record["dynamodb"].get("OldImage", {}), "status") != JobStatus.PENDING
             and _text(new, "queue") in queues
-            and parse_timestamp(_text(new, "available_at")) <= latest
+            and _is_due(_text(new, "available_at"), latest)
         ):
             yield _text(new, "id")
+
+
+def _is_due(available_at: str, latest: datetime) -> bool:
+    try:
+        return parse_timestamp(available_at) <= latest
+    except ValueError:
+        return False  # an item that was spoiled by hand must not keep the others from being started
 
 
 def _text(image: Mapping[str, Any], name: str) -> str:
