@@ -163,6 +163,7 @@ def test_a_read_is_repeated_after_any_failure_of_the_network(
         ("Fri, 18 Mar 2030 00:00:00 GMT", "Fri, 18 Mar 2030 00:00:30 GMT", 0.0),
         ("Thu, 01 Jan 1970 00:01:40 GMT", None, 60.0),
         ("Thu, 01 Jan 1970 00:01:40 GMT", "yesterday", 60.0),
+        ("Thu, 01 Jan 99999999999999999999 00:00:00 GMT", None, None),
         ("soon", None, None),
         ("-5", None, None),
         ("1_0", None, None),

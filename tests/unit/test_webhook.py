@@ -298,6 +298,7 @@ def test_the_next_address_is_tried_where_one_does_not_accept(receiver: Receiver)
         ("Mon, 30 Nov 2020 02:27:02 GMT", 0),
         ("Mon, 30 Nov 2099 02:27:02 GMT", 604_800),
         ("Mon, 99 Nov 2026 02:27:02 GMT", None),
+        ("Mon, 30 Nov 99999999999999999999 02:27:02 GMT", None),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(value: str | None, seconds: float | None) -> None:

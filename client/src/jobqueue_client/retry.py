@@ -114,7 +114,7 @@ def retry_after_seconds(value: str | None, *, date: str | None, wall: float) -> 
 def _epoch_seconds(text: str) -> float | None:
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter of numbers beyond every calendar
         return None
     # an HTTP date is in UTC by definition, whatever it fails to say
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

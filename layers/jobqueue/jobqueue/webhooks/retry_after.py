@@ -29,7 +29,7 @@ def retry_after(value: str | None, now: datetime, *, most: float) -> float | Non
         return min(float(text), most)
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # the latter of numbers beyond every calendar
         return None
     if moment.tzinfo is None:  # "-0000": in UTC, says RFC 5322, of unknown place
         moment = moment.replace(tzinfo=UTC)
