@@ -46,6 +46,13 @@ def test_any_json_is_a_result(result: Any, workshop: Workshop) -> None:
     assert workshop.get(job.id).result == result
 
 
+def test_keys_of_several_kinds_are_text_in_the_result(workshop: Workshop) -> None:
+    job = workshop.running()
+    for _ in range(2):
+        workshop.queue.complete(MAILER, job.id, lease_token=job.lease_token, result={1: "a", "b": 2, None: 3})
+    assert workshop.get(job.id).result == {"1": "a", "b": 2, "null": 3}
+
+
 def test_a_job_may_have_no_result(workshop: Workshop) -> None:
     job = workshop.running()
     assert workshop.queue.complete(MAILER, job.id).result is None

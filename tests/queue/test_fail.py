@@ -119,7 +119,7 @@ def test_discarding_excludes_a_wait(seconds: float, workshop: Workshop) -> None:
     assert workshop.get(job.id).status is JobStatus.RUNNING
 
 
-@pytest.mark.parametrize("error", [None, ""])
+@pytest.mark.parametrize("error", [None, "", " \n", "\x00\x1b[0m"])
 def test_a_failure_always_has_a_message(error: str | None, workshop: Workshop) -> None:
     job = workshop.running()
     assert workshop.queue.fail(MAILER, job.id, error=error).error == "failed without a message"

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from jobqueue.errors import FieldError, InvalidRequest, JobNotHeld, Unavailable
-from jobqueue.item import StoredJob, pack
+from jobqueue.item import StoredJob, pack, unpack
 from jobqueue.job import Clock, Job, JobFailure, JobStatus, is_job_id
 from jobqueue.jobtype import JobTypes
 from jobqueue.jsontext import NotStorable, to_text
@@ -88,7 +88,8 @@ class Holding:
         text = _json(result, "result", MAX_RESULT_BYTES)
         if lease_token is None:
             lease_token = _token(self._read(job_id), holder)
-        wanted = mark("complete", lease_token, [holder, result])
+        # as it is stored: a handler's keys may be numbers, which are text only in JSON
+        wanted = mark("complete", lease_token, [holder, None if text is None else unpack(text)])
         outcome = self._table.complete(
             _well_formed(job_id),
             holder=holder,
@@ -115,7 +116,7 @@ class Holding:
         if discard and retry_in_seconds is not None:
             conflict = "discard and retry_in_seconds exclude each other"
             raise InvalidRequest(FieldError("discard", "conflict", conflict))
-        message = clean_error(error, emails=self._redact_emails) if error else NO_ERROR_GIVEN
+        message = clean_error(error or "", emails=self._redact_emails) or NO_ERROR_GIVEN
 
         def decide(job: Job, now: datetime) -> Decision:
             return self._retries.after_failure(job, now, retry_in_seconds=retry_in_seconds, discard=discard)
