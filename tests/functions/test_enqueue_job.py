@@ -229,6 +229,7 @@ def test_run_at(stack: Stack, run_at: str, available_at: str) -> None:
         ("2026-12-01", "malformed"),
         ("tomorrow", "malformed"),
         ("2026-12-01T24:00:01Z", "malformed"),
+        ("2026-12-01T00:00:0099Z", "malformed"),
         ("٢٠٢٦-12-01T00:00:00Z", "malformed"),
         ("", "malformed"),
     ],

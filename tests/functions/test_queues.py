@@ -148,6 +148,18 @@ def test_retry_of_one_type_until_a_time(stack: Stack) -> None:
 
 
 @pytest.mark.parametrize(
+    "edge, retried", [("0001-01-01T00:00:00+01:00", 0), ("9999-12-31T23:59:59-01:00", 1)]
+)
+def test_a_time_at_the_edge_of_the_calendar(stack: Stack, edge: str, retried: int) -> None:
+    stack.enqueue(max_retries=0)
+    stack.call("fail_job", stack.claim()["id"], caller=worker(), body={})
+    stack.clock.advance(1)
+    wanted = {"status": "failed", "finished_before": edge}
+    answer = stack.call("retry_jobs", queue="default", caller=admin(), body=wanted)
+    assert (answer.status, answer.json["retried"]) == (200, retried)
+
+
+@pytest.mark.parametrize(
     "sent, fields",
     [
         ({}, {"status": "missing"}),

@@ -193,11 +193,13 @@ class Operator:
         if type_name is not None and self._job_types.get(type_name) is None:
             raise InvalidRequest(FieldError("type", "unknown_type", "type is not a declared job type"))
         began, now = self._monotonic(), self._clock()
-        since, until = up_to(self._jobs.last_expired(now)), up_to(now)
-        if finished_before is not None:
-            until = min(until, format_timestamp(finished_before))
-        if until <= since:
+        last_expired = self._jobs.last_expired(now)
+        since, until = up_to(last_expired), up_to(now)
+        # compared as times: one at the calendar's edge cannot be written in UTC
+        if finished_before is not None and finished_before <= last_expired:
             return RetriedJobs(retried=0, skipped=0, more=False)
+        if finished_before is not None and finished_before <= now:
+            until = format_timestamp(finished_before)
         search = Search(
             self._lane_queries,
             type_name,

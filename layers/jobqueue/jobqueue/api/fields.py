@@ -20,7 +20,7 @@ from jobqueue.newjob import MAX_DELAY_SECONDS, MAX_KEY_LENGTH
 _INTEGER = re.compile(r"[0-9]{1,9}")
 # RFC 3339. Without an offset it is read as well, so that the rule about offsets can say what is wrong.
 _DATE_TIME = re.compile(
-    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d{1,6})?\d*([Zz]|[+-]\d\d:\d\d)?", re.ASCII
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:(\.\d{1,6})\d*)?([Zz]|[+-]\d\d:\d\d)?", re.ASCII
 )
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
