@@ -51,7 +51,7 @@ def shared_client(url: str) -> DynamoDBClient:
 @pytest.fixture(scope="module")
 def faults(shared_client: DynamoDBClient) -> Faults:
     """What can go wrong between `shared_client` and DynamoDB."""
-    return Faults(shared_client)
+    return Faults.of(shared_client)
 
 
 @pytest.fixture

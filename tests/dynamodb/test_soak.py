@@ -34,7 +34,7 @@ LEASE_SECONDS = 20
 
 
 def test_nothing_is_lost_or_done_twice(client: DynamoDBClient) -> None:
-    jobs, rng, faults = JOBS * LONGER, random.Random(1), Faults(client)
+    jobs, rng, faults = JOBS * LONGER, random.Random(1), Faults.of(client)
     done: set[str] = set()
     clock = FastClock(time.monotonic())
     workers = [Worker(f"worker-{number}", client, clock, jobs, done) for number in range(WORKERS)]

@@ -7,14 +7,19 @@ what the queue makes of them. Works on moto and on DynamoDB Local alike.
 from __future__ import annotations
 
 import json
+import math
 import random
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, cast
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 from unittest.mock import patch
+from weakref import WeakKeyDictionary
 
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
@@ -60,25 +65,40 @@ Choose = Callable[[int, str], Fault | None]
 """Says what happens to a request, by its number within the block and its operation."""
 
 
-class Faults:
-    """Stands between one client and DynamoDB.
+@dataclass(slots=True)
+class _Block:
+    choose: Choose
+    requests: int = 0
+    injected: Counter[Fault] = field(default_factory=Counter)
 
-    Parameters
-    ----------
-    client : DynamoDB client
-        Whose requests are counted, lost, refused or answered from the past.
-    """
+    def meets(self, operation: str) -> Fault | None:
+        fault = self.choose(self.requests, operation)
+        self.requests += 1
+        return fault
+
+
+class Faults:
+    """Stands between one client and DynamoDB. `Faults.of` gives the only one of a client."""
+
+    _all: ClassVar[WeakKeyDictionary[Any, Faults]] = WeakKeyDictionary()
 
     def __init__(self, client: DynamoDBClient) -> None:
-        self._client = client
+        self._http: Any = weakref.proxy(client)
         self._lock = threading.Lock()
-        self._choose: Choose = _never
-        self._number = 0
-        self._injected: Counter[Fault] = Counter()
+        self._blocks: list[_Block] = []
         self._history: IndexHistory | None = None
         self._lag: Callable[[], int | None] = lambda: None
         events: Any = client.meta.events
+        # every handler of an event is called, so moto would carry out what is refused here
+        events.unregister("before-send", botocore_stubber)
         events.register_first("before-send.dynamodb", self._send)
+
+    @classmethod
+    def of(cls, client: DynamoDBClient) -> Faults:
+        """Return what can go wrong between a client and DynamoDB."""
+        if client not in cls._all:
+            cls._all[client] = cls(client)
+        return cls._all[client]
 
     @contextmanager
     def on_request(self, number: int, fault: Fault, *, times: int | None = 1) -> Iterator[Counter[Fault]]:
@@ -93,28 +113,27 @@ class Faults:
         times : int or None
             To how many requests; None to all of the rest.
         """
-        last = None if times is None else number + times
+        last = math.inf if times is None else number + times
 
         def choose(at: int, _: str) -> Fault | None:
-            return fault if at >= number and (last is None or at < last) else None
+            return fault if number <= at < last else None
 
-        with self._choosing(choose) as injected:
-            yield injected
+        with self._block(choose) as block:
+            yield block.injected
 
     @contextmanager
-    def on(self, operation: str, fault: Fault, *, times: int | None = 1) -> Iterator[Counter[Fault]]:
-        """Let a fault meet the first requests of an operation; None for `times` means all."""
-        left = [times]
+    def on(
+        self, operation: str, fault: Fault, *, times: int | None = 1, after: int = 0
+    ) -> Iterator[Counter[Fault]]:
+        """Let a fault meet some requests of an operation; None for `times` means all that come `after`."""
+        numbers = count()
+        last = math.inf if times is None else after + times
 
         def choose(_: int, wanted: str) -> Fault | None:
-            if wanted != operation or left[0] == 0:
-                return None
-            if left[0] is not None:
-                left[0] -= 1
-            return fault
+            return fault if wanted == operation and after <= next(numbers) < last else None
 
-        with self._choosing(choose) as injected:
-            yield injected
+        with self._block(choose) as block:
+            yield block.injected
 
     @contextmanager
     def at_random(
@@ -125,8 +144,8 @@ class Faults:
         def choose(_: int, __: str) -> Fault | None:
             return rng.choice(faults) if rng.random() < share else None
 
-        with self._choosing(choose) as injected:
-            yield injected
+        with self._block(choose) as block:
+            yield block.injected
 
     @contextmanager
     def stale_index(self, lag: Callable[[], int | None]) -> Iterator[None]:
@@ -143,51 +162,50 @@ class Faults:
     @contextmanager
     def counted(self) -> Iterator[Callable[[], int]]:
         """Count the requests of a block."""
-        with self._choosing(_never):
-            yield lambda: self._number
+        with self._block(lambda _, __: None) as block:
+            yield lambda: block.requests
 
     @contextmanager
-    def _choosing(self, choose: Choose) -> Iterator[Counter[Fault]]:
-        self._number, self._choose, self._injected = 0, choose, Counter()
+    def _block(self, choose: Choose) -> Iterator[_Block]:
+        block = _Block(choose)
+        self._blocks.append(block)
         # the SDK decides as ever whether to try again; only the wait is left out
         with patch.object(ExponentialBackoff, "delay_amount", return_value=0):
             try:
-                yield self._injected
+                yield block
             finally:
-                self._choose = _never
+                self._blocks.remove(block)
 
     def _send(self, request: Any, event_name: str, **_: Any) -> AWSResponse | None:
         operation = event_name.rpartition(".")[2]
-        with self._lock:
-            fault = self._choose(self._number, operation)
-            self._number += 1
-            if fault is not None:
-                self._injected[fault] += 1
-        if fault is None and self._history is None:
-            return None
-        if fault is None or fault.lands:
-            reply = self._deliver(request, operation, event_name)
-            if fault is None:
-                return reply
+        fault = self._fault(operation)
+        if fault is None:
+            return self._deliver(request, operation, event_name)
+        if fault.lands:
+            self._deliver(request, operation, event_name)
         return _outcome(fault, request)
+
+    def _fault(self, operation: str) -> Fault | None:
+        """Ask all blocks; the innermost that has a fault decides."""
+        with self._lock:
+            met = [(block, fault) for block in self._blocks if (fault := block.meets(operation))]
+            if not met:
+                return None
+            block, fault = met[-1]
+            block.injected[fault] += 1
+            return fault
 
     def _deliver(self, request: Any, operation: str, event_name: str) -> AWSResponse:
         """Let DynamoDB carry the request out, or answer it from the past of the index."""
-        history = self._history
-        body = json.loads(request.body)
+        history, body = self._history, json.loads(request.body)
         if history is not None and operation == "Query" and (lag := self._lag()) is not None:
             return _response(request, 200, history.query(body, lag))
         reply = botocore_stubber(request=request, event_name=event_name)
         if reply is None:
-            http: Any = self._client
-            reply = http._endpoint.http_session.send(request)
+            reply = self._http._endpoint.http_session.send(request)
         if history is not None and operation in WRITES and reply.status_code == 200:
             history.record(body, json.loads(reply.content))
-        return reply
-
-
-def _never(_: int, __: str) -> None:
-    return None
+        return cast(AWSResponse, reply)
 
 
 def _outcome(fault: Fault, request: Any) -> AWSResponse:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from moto.core.botocore_stubber import BotocoreStubber
 
+from tests.support.botofaults import Fault, Faults
+
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
@@ -18,18 +20,9 @@ if TYPE_CHECKING:
 @contextmanager
 def lost_reply(client: DynamoDBClient, operation: str) -> Iterator[None]:
     """Lose the first reply to an operation: the request lands, and the SDK sends it again."""
-    lost: list[int] = []
-
-    def lose(attempts: int, operation: Any, **_: Any) -> int | None:
-        if lost or operation.name != wanted:
-            return None
-        lost.append(attempts)
-        return 0
-
-    wanted = operation
-    with hooked(client, "needs-retry.dynamodb", lose):
+    with Faults.of(client).on(operation, Fault.LOST_REPLY) as injected:
         yield
-    assert lost, f"no {operation} was sent"
+    assert injected, f"no {operation} was sent"
 
 
 @contextmanager
