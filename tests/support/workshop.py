@@ -12,7 +12,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from boto3.dynamodb.types import TypeDeserializer
-from botocore.exceptions import EndpointConnectionError
 
 from jobqueue.item import to_item
 from jobqueue.job import Job, JobPriority
@@ -23,6 +22,7 @@ from jobqueue.queue import JobQueue, NewJob
 from jobqueue.rescue import Found, Rescuer
 from jobqueue.retries import Retries
 from jobqueue.table import JobsTable
+from tests.support.botofaults import Fault, Faults
 from tests.support.callers import admin, producer, worker
 from tests.support.clock import FakeClock
 
@@ -178,32 +178,14 @@ class Workshop:
     @contextmanager
     def lost_reply(self, operation: str) -> Iterator[None]:
         """Lose the first reply to a request of a kind, so that the SDK sends again what has landed."""
-        lost = 0
-
-        def lose(operation: Any, **_: Any) -> int | None:
-            nonlocal lost
-            if lost or operation.name != wanted:
-                return None
-            lost += 1
-            return 0
-
-        wanted = operation
-        with self._registered("needs-retry.dynamodb", lose, first=True):
+        with Faults.of(self.client).on(operation, Fault.LOST_REPLY) as injected:
             yield
-        assert lost, f"no {operation} was sent"
+        assert injected, f"no {operation} was sent"
 
     @contextmanager
     def down(self, operation: str, *, after: int = 0) -> Iterator[None]:
         """Let every request of a kind fail in the block, but for the first ones."""
-        left = after
-
-        def fail(**_: Any) -> None:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                raise EndpointConnectionError(endpoint_url="http://dynamodb")
-
-        with self._registered(f"before-call.dynamodb.{operation}", fail):
+        with Faults.of(self.client).on(operation, Fault.UNREACHED, times=None, after=after):
             yield
 
     @contextmanager
