@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from jobqueue.errors import (
+    InvalidRequest,
     JobNotCancellable,
     JobNotFound,
     JobNotHeld,
@@ -157,3 +158,24 @@ def test_what_does_not_exist_is_not_made_by_any_call(job_id: str, workshop: Work
         with pytest.raises(JobNotFound):
             refused(OPS, job_id)
     assert workshop.ids() == set()
+
+
+@pytest.mark.parametrize("seconds", [-1, 10**12, float("inf"), float("nan")])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda queue, job, seconds: queue.fail(MAILER, job.id, retry_in_seconds=seconds),
+        lambda queue, job, seconds: queue.release(MAILER, job.id, delay_seconds=seconds),
+        lambda queue, job, seconds: queue.extend(MAILER, job.id, lease_seconds=seconds),
+        lambda queue, _, seconds: queue.claim(MAILER, lease_seconds=seconds),
+    ],
+    ids=["fail", "release", "extend", "claim"],
+)
+def test_a_time_out_of_range_changes_nothing(call: Any, seconds: float, workshop: Workshop) -> None:
+    job = workshop.running()
+    workshop.enqueue()
+    before = workshop.client.scan(TableName="jobs")["Items"]
+    with pytest.raises(InvalidRequest) as refused:
+        call(workshop.queue, job, seconds)
+    assert [error.code for error in refused.value.errors] == ["out_of_range"]
+    assert workshop.client.scan(TableName="jobs")["Items"] == before

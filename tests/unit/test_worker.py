@@ -245,6 +245,17 @@ def test_retry_later_sets_the_delay(workshop: Workshop) -> None:
     assert (retried.retry_count, retried.error) == (1, "slow down")
 
 
+@pytest.mark.parametrize("error", [RetryLater(0), Snooze(0)])
+def test_a_delay_that_was_changed_to_none_is_the_handlers_error(workshop: Workshop, error: Any) -> None:
+    def raises(job: Job, payload: Note) -> None:
+        error.seconds = float("inf")
+        raise error
+
+    job = workshop.enqueue()
+    assert Site(workshop, raises).work() == {Outcome.RETRIED: 1}
+    assert "seconds must be 0 to" in str(workshop.get(job.id).error)
+
+
 @pytest.mark.parametrize("make", [RetryLater, Snooze])
 def test_any_kind_of_number_is_a_delay(workshop: Workshop, make: Any) -> None:
     def raises(job: Job, payload: Note) -> None:

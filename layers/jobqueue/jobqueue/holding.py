@@ -15,10 +15,11 @@ from typing import Any
 from jobqueue.errors import FieldError, InvalidRequest, JobNotHeld, Unavailable
 from jobqueue.item import StoredJob, pack, unpack
 from jobqueue.job import Clock, Job, JobFailure, JobStatus, is_job_id
-from jobqueue.jobtype import JobTypes
+from jobqueue.jobtype import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, JobTypes
 from jobqueue.jsontext import NotStorable, to_text
-from jobqueue.lifecycle import Decision, after_release
+from jobqueue.lifecycle import MAX_RETRY_IN_SECONDS, Decision, after_release
 from jobqueue.marks import is_repeated, mark
+from jobqueue.newjob import MAX_DELAY_SECONDS
 from jobqueue.redact import clean_error
 from jobqueue.retries import Retries
 from jobqueue.table import IS_HELD, JobsTable, Refused, held_by
@@ -116,6 +117,7 @@ class Holding:
         if discard and retry_in_seconds is not None:
             conflict = "discard and retry_in_seconds exclude each other"
             raise InvalidRequest(FieldError("discard", "conflict", conflict))
+        require_range("retry_in_seconds", retry_in_seconds, 0, MAX_RETRY_IN_SECONDS)
         message = clean_error(error or "", emails=self._redact_emails) or NO_ERROR_GIVEN
 
         def decide(job: Job, now: datetime) -> Decision:
@@ -128,6 +130,7 @@ class Holding:
 
     def release(self, holder: str, job_id: str, lease_token: str | None, delay_seconds: float | None) -> Job:
         """Give the job back unfinished, uncounted: to its old place, or to a later one."""
+        require_range("delay_seconds", delay_seconds, 0, MAX_DELAY_SECONDS)
 
         def decide(job: Job, now: datetime) -> Decision:
             return after_release(job, now, delay_seconds)
@@ -142,6 +145,7 @@ class Holding:
 
         `progress` is a JSON value of at most 1,024 bytes.
         """
+        require_range("lease_seconds", lease_seconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS)
         text = _json(progress, "progress", MAX_PROGRESS_BYTES)
         if lease_token is None or lease_seconds is None:
             held = self._read(job_id)
@@ -209,6 +213,12 @@ class Holding:
         if stored is None:
             raise JobNotHeld
         return stored
+
+
+def require_range(name: str, value: float | None, least: int, most: int) -> None:
+    """Raise `InvalidRequest` if a number is given and is not one of `least` to `most`."""
+    if value is not None and not least <= value <= most:  # worded such that NaN is refused
+        raise InvalidRequest(FieldError(name, "out_of_range", f"{name} must be {least} to {most}"))
 
 
 def _well_formed(job_id: str) -> str:

@@ -23,6 +23,7 @@ from typing import TypeAlias
 from jobqueue.errors import JobNotCancellable, JobNotRetryable
 from jobqueue.job import Job, JobStatus
 
+MAX_RETRY_IN_SECONDS = 604_800
 LEASE_EXPIRED = "lease expired"
 LEASE_GRACE = timedelta(seconds=5)
 """How long rescue and takeover wait after a lease ran out, for clocks that differ."""

@@ -23,10 +23,10 @@ from jobqueue.errors import (
     PriorityNotAllowed,
     Unavailable,
 )
-from jobqueue.holding import Holding, Lease
+from jobqueue.holding import Holding, Lease, require_range
 from jobqueue.item import StoredJob
 from jobqueue.job import Clock, Job, JobStatus, is_job_id, keyed_job_id, new_job_id, new_token, utc_now
-from jobqueue.jobtype import JobTypes
+from jobqueue.jobtype import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, JobTypes
 from jobqueue.lifecycle import Backoff, Ended, Unchanged, after_cancel, after_retry
 from jobqueue.listing import JobFilter, JobPage, Position, list_jobs
 from jobqueue.marks import is_repeated, mark
@@ -211,7 +211,7 @@ class JobQueue:
         Raises
         ------
         InvalidRequest
-            A queue is not declared.
+            A queue is not declared, or the lease is not one of 5 s to 12 h.
         QueueNotAllowed
             The caller has no grant for one.
         """
@@ -227,6 +227,7 @@ class JobQueue:
         lease_seconds: int | None = None,
     ) -> tuple[Job, ...]:
         """Take up to `max_jobs` jobs from one look at the lanes (see `claim`)."""
+        require_range("lease_seconds", lease_seconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS)
         open_queues = self.open_queues(self._queues(caller, queues))
         if not open_queues:
             return ()

@@ -9,9 +9,9 @@ from pydantic_core import PydanticCustomError
 
 from jobqueue.api.fields import ErrorText, LeaseSeconds, Token
 from jobqueue.api.models import Fields
+from jobqueue.lifecycle import MAX_RETRY_IN_SECONDS
 from jobqueue.newjob import MAX_DELAY_SECONDS
 
-MAX_RETRY_IN_SECONDS = 604_800
 MAX_COMPLETED_AT_ONCE = 25
 
 

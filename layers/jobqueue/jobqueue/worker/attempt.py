@@ -188,9 +188,13 @@ class Attempt:
             except (JobNotHeld, ReplayMismatch):
                 return Outcome.LOST
             except InvalidRequest as refused:
-                # the work is done, and must not be done again for the sake of its result
-                message = refused.errors[0].message
-                end = Failed(error=message, discard=True, error_class=type(refused).__name__, frames=[])
+                # work that is done must not be done again for the sake of its result
+                end = Failed(
+                    error=refused.errors[0].message,
+                    discard=isinstance(end, Completed),
+                    error_class=type(refused).__name__,
+                    frames=[],
+                )
             except Unavailable:
                 if pause is not None:
                     self._tools.sleep(pause)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-MAX_RETRY_SECONDS = 604_800
-MAX_SNOOZE_SECONDS = 31_536_000
+from jobqueue.lifecycle import MAX_RETRY_IN_SECONDS
+from jobqueue.newjob import MAX_DELAY_SECONDS
 
 
 class Discard(Exception):
@@ -23,7 +23,7 @@ class RetryLater(Exception):
 
     def __init__(self, seconds: float, message: str = "") -> None:
         super().__init__(message)
-        self.seconds = _within(seconds, MAX_RETRY_SECONDS)
+        self.seconds = _within(seconds, MAX_RETRY_IN_SECONDS)
 
 
 class Snooze(Exception):
@@ -37,7 +37,7 @@ class Snooze(Exception):
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
-        self.seconds = _within(seconds, MAX_SNOOZE_SECONDS)
+        self.seconds = _within(seconds, MAX_DELAY_SECONDS)
 
 
 class Cancelled(Exception):
