@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from jobqueue import telemetry
+from jobqueue.item import Unreadable
 from jobqueue.job import Job, JobSummary
 from jobqueue.rescue import Found, Rescuer, open_rescuer
 from jobqueue.settings import Settings
@@ -28,8 +29,10 @@ def rescuer() -> Rescuer:
     return open_rescuer(Settings.from_env(), JOB_TYPES, on_found=tell)
 
 
-def tell(found: Found, job: Job | JobSummary, error: Exception | None) -> None:
+def tell(found: Found, job: Job | JobSummary | Unreadable, error: Exception | None) -> None:
     """Log what became of one job."""
-    about = {"job_id": job.id, "job_type": job.type, "queue": job.queue}
+    about = {"job_id": job.id}
+    if not isinstance(job, Unreadable):
+        about |= {"job_type": job.type, "queue": job.queue}
     known = job if isinstance(job, Job) else None
     telemetry.decision(ACTION, found, known, **about, error_class=type(error).__name__ if error else None)

@@ -80,15 +80,17 @@ def test_nothing_to_do_says_so(long_ago: JobQueue) -> None:
     assert [line["outcome"] for line in lines] == ["ok"]
 
 
+@pytest.mark.parametrize("spoiled", ["payload", "created_at"])
 def test_an_item_that_cannot_be_read_does_not_stop_the_others(
-    long_ago: JobQueue, tables: DynamoDBClient
+    long_ago: JobQueue, tables: DynamoDBClient, spoiled: str
 ) -> None:
     broken, fine = claimed(long_ago), claimed(long_ago)
     tables.update_item(
         TableName="jobs",
         Key={"id": {"S": broken.id}},
-        UpdateExpression="SET payload = :payload",
-        ExpressionAttributeValues={":payload": {"S": "{"}},
+        UpdateExpression="SET #spoiled = :spoiled",
+        ExpressionAttributeNames={"#spoiled": spoiled},
+        ExpressionAttributeValues={":spoiled": {"S": "{"}},
     )
     with log_lines() as lines:
         assert run() == {"broken": 1, "requeued": 1}

@@ -80,6 +80,13 @@ class LaneEntry:
     lane_order: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """An entry of the index that cannot be read, but for its id."""
+
+    id: str
+
+
 def to_item(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Write plain Python values as DynamoDB's; those that are None are left out."""
     return {name: _serialize(value) for name, value in attributes.items() if value is not None}

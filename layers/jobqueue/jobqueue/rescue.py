@@ -16,7 +16,7 @@ from typing import TypeAlias
 from botocore.exceptions import ClientError
 
 from jobqueue.errors import JobQueueError, Unavailable
-from jobqueue.item import LaneEntry, StoredJob
+from jobqueue.item import LaneEntry, StoredJob, Unreadable
 from jobqueue.job import Clock, Job, JobFailure, JobStatus, JobSummary, format_timestamp, utc_now
 from jobqueue.jobtype import JobTypes
 from jobqueue.lanes import up_to
@@ -47,7 +47,7 @@ class Found(StrEnum):
     """It could not be read or written; the run goes on without it."""
 
 
-OnFound: TypeAlias = Callable[[Found, Job | JobSummary, Exception | None], None]
+OnFound: TypeAlias = Callable[[Found, Job | JobSummary | Unreadable, Exception | None], None]
 
 # What an item that was spoiled by hand can lead to, or what DynamoDB refuses of it alone.
 _BAD_ENTRY = (JobQueueError, ClientError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -111,25 +111,27 @@ class Rescuer:
     def _run_lane(self, lane: str) -> Counter[Found]:
         return Counter(self._rescue(entry) for entry in self._expired(lane))
 
-    def _expired(self, lane: str) -> Iterator[LaneEntry]:
+    def _expired(self, lane: str) -> Iterator[LaneEntry | Unreadable]:
         until = up_to(self._clock() - LEASE_GRACE)
         start: tuple[str, str] | None = None
         for _ in range(MOST_PER_LANE // PAGE):
             page = self._table.read_lane(lane, limit=PAGE, start=start, until=until)
             yield from page.entries
+            yield from page.unreadable
             start = page.next
             if start is None:
                 return
 
-    def _rescue(self, entry: LaneEntry) -> Found:
+    def _rescue(self, entry: LaneEntry | Unreadable) -> Found:
+        seen = entry.summary if isinstance(entry, LaneEntry) else entry
         job: Job | None = None
         error: Exception | None = None
         try:
-            found, job = self._decide(self._table.get(entry.summary.id, self._clock()))
+            found, job = self._decide(self._table.get(seen.id, self._clock()))
         except _BAD_ENTRY as broken:
             found, error = Found.BROKEN, broken
         if self._on_found is not None:
-            self._on_found(found, job or entry.summary, error)
+            self._on_found(found, job or seen, error)
         return found
 
     def _decide(self, stored: StoredJob | None) -> tuple[Found, Job | None]:

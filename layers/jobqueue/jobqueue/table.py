@@ -8,7 +8,7 @@ write that landed and be refused by its own success.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from jobqueue.item import (
     Attributes,
     LaneEntry,
     StoredJob,
+    Unreadable,
     failure_attribute,
     new_job_attributes,
     read_entry,
@@ -84,10 +85,14 @@ class Hold:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanePage:
-    """Some entries of a lane, and where the lane goes on; None at its end."""
+    """Some entries of a lane, and where the lane goes on; None at its end.
+
+    One bad entry must not keep the others from being claimed, so those that cannot be read stand apart.
+    """
 
     entries: tuple[LaneEntry, ...]
     next: tuple[str, str] | None
+    unreadable: tuple[Unreadable, ...] = ()
 
 
 class JobsTable:
@@ -170,9 +175,11 @@ class JobsTable:
                 **request,
             )
         last = answer.get("LastEvaluatedKey")
+        entries, unreadable = _read_entries(answer["Items"])
         return LanePage(
-            entries=tuple(_readable(answer["Items"])),
+            entries=entries,
             next=(last["lane_order"]["S"], last["id"]["S"]) if last else None,
+            unreadable=unreadable,
         )
 
     def put(
@@ -448,12 +455,15 @@ def _refused(failed: ConditionFailed) -> Refused:
     return Refused(read_job(failed.item) if failed.item else None)
 
 
-def _readable(items: Sequence[Mapping[str, Any]]) -> Iterator[LaneEntry]:
+def _read_entries(items: Sequence[Mapping[str, Any]]) -> tuple[tuple[LaneEntry, ...], tuple[Unreadable, ...]]:
+    entries: list[LaneEntry] = []
+    unreadable: list[Unreadable] = []
     for item in items:
         try:
-            yield read_entry(item)
+            entries.append(read_entry(item))
         except CorruptItem:
-            continue  # one bad entry must not keep the others from being claimed
+            unreadable.append(Unreadable(item["id"]["S"]))
+    return tuple(entries), tuple(unreadable)
 
 
 def _as_seen(stored: StoredJob) -> dict[str, Any]:
