@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from http import HTTPStatus
+from importlib import import_module
 from typing import Any
 
 import pytest
 
-from jobqueue.job import JobStatus
+from jobqueue.api.batch import answer_each
+from jobqueue.api.models import EnqueueJob
+from jobqueue.job import Job, JobStatus
 from tests.support.callers import admin, producer, worker
 from tests.support.faults import broken
 from tests.support.http import EMAIL, Stack
@@ -158,6 +163,25 @@ def test_complete_several(stack: Stack) -> None:
     assert stack.read(first["id"]).result == {"ok": True}
     assert stack.read(second["id"]).status is JobStatus.RUNNING
     assert stack.read(third["id"]).status is JobStatus.RUNNING
+
+
+def test_no_model_is_built_by_several_threads_at_once(stack: Stack) -> None:
+    class FirstUsedHere(EnqueueJob):
+        pass
+
+    class Items(list[Any]):
+        def __iter__(self) -> Iterator[Any]:
+            built.append(FirstUsedHere.__pydantic_complete__)
+            return super().__iter__()
+
+    def enqueue(item: EnqueueJob) -> tuple[HTTPStatus, Job]:
+        return HTTPStatus.CREATED, stack.queue.enqueue(producer(), item.new_job()).job
+
+    built: list[bool] = []
+    app = import_module("functions.enqueue_jobs.app").app
+    answer_each(app, FirstUsedHere, Items([{"type": "note"}] * 2), enqueue)
+    assert built == [True]
+    assert len(stack.items()) == 2
 
 
 def test_a_repeated_batch_of_completions_is_answered_again(stack: Stack) -> None:

@@ -41,6 +41,7 @@ def answer_each(
     work : callable
         Does one item, and tells the status and the job that it would answer alone.
     """
+    model.model_rebuild()  # it is built when first used, which must not be in several threads at once
     with ThreadPoolExecutor(max_workers=SIDE_BY_SIDE) as pool:
         done = [pool.submit(lambda item: work(read_item(model, item)), item) for item in items]
     results = [_result(app, one) for one in done]
