@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from jobqueue.job import JobPriority
 from jobqueue.jobtype import JobType, JobTypes, Policy, Queue
 from jobqueue.newjob import NewJob, fingerprint, new_job_errors, payload_errors
+from jobqueue.webhooks.message import SENDERS
 from tests.support.clock import START
 
 EMAIL = {"to": "a@example.com", "subject": "Hello", "body": "How are you?"}
@@ -205,3 +206,10 @@ def test_a_delay_means_the_same_whenever_it_is_sent(delay: int, later: timedelta
     new = NewJob(type="note", delay_seconds=delay)
     assert new.available_at(START + later) == new.available_at(START) + later
     assert fingerprint(new, JOB_TYPES) == fingerprint(NewJob(type="note", delay_seconds=delay), JOB_TYPES)
+
+
+@pytest.mark.parametrize("name", sorted(SENDERS))
+def test_a_webhook_is_refused_with_a_header_that_would_keep_it_from_being_sent(name: str) -> None:
+    payload = {"url": "https://example.com/", "headers": {name.title(): "x"}}
+    (error,) = payload_errors("webhook", payload, JOB_TYPES)
+    assert error.field == "payload.headers"

@@ -18,6 +18,7 @@ _OURS = frozenset(
         "host",
         "keep-alive",
         "proxy-authorization",
+        "proxy-connection",
         "te",
         "trailer",
         "transfer-encoding",

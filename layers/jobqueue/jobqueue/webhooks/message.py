@@ -13,7 +13,7 @@ from jobqueue.webhooks.refusals import HeaderNotAllowed, WebhookNotAllowed
 USER_AGENT = "jobqueue"
 _PORTS = {"http": 80, "https": 443}
 
-_SENDERS = frozenset(
+SENDERS = frozenset(
     {
         "authorization",
         "connection",
@@ -117,6 +117,6 @@ def all_headers(given: Mapping[str, str], ours: Mapping[str, str], target: Targe
         If the job sets what only the sender may set.
     """
     wanted = {name.lower(): value for name, value in given.items()}
-    if any(name in _SENDERS or name.startswith(_SENDERS_PREFIX) for name in wanted):
+    if any(name in SENDERS or name.startswith(_SENDERS_PREFIX) for name in wanted):
         raise HeaderNotAllowed
     return {**ours, **wanted, "host": target.authority, "user-agent": USER_AGENT}
