@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 WRITES = frozenset({"PutItem", "UpdateItem", "DeleteItem"})
 READS = frozenset({"GetItem", "Query"})
+LEAST_READ = 0.5
 _REFUSED = "ConditionalCheckFailedException"
 
 
@@ -90,7 +91,8 @@ class Meter:
             bill = self._bill
             bill.calls += 1
             if model.name in READS:
-                bill.read_units += units
+                # a query that finds nothing is billed like a small one, which DynamoDB Local leaves out
+                bill.read_units += max(units, LEAST_READ)
             else:
                 bill.write_units += 1.0 if refused else units
                 bill.refused += refused

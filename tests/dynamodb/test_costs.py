@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TRACE = "1-5759e988-bd862e3fe1be46a994272793"
 PAYLOAD = {"to": "someone@example.com", "subject": "Your order", "body": "It is on its way."}
 RESULT = {"message_id": "0100019a2b3c4d5e-000000"}
-EMPTY_LANES = 4  # billed by AWS as half a read unit each; DynamoDB Local leaves them out
+EMPTY_LANES = len(JobPriority)
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +55,18 @@ OPERATIONS: dict[str, tuple[Callable[[Workshop], Any], Step, Bill]] = {
     "take over": (
         lost,
         lambda w, _: w.claim(PRINTER),
-        Bill(calls=EMPTY_LANES + 3, write_units=3, read_units=1.5),
+        Bill(calls=EMPTY_LANES + 3, write_units=3, read_units=0.5 * EMPTY_LANES + 1.5),
     ),
-    "claim, no job": (lambda _: None, lambda w, _: w.queue.claim(MAILER), Bill(calls=EMPTY_LANES + 1)),
+    "claim, no job": (
+        lambda _: None,
+        lambda w, _: w.queue.claim(MAILER),
+        Bill(calls=EMPTY_LANES + 1, read_units=0.5 * (EMPTY_LANES + 1)),
+    ),
+    "claim of a job of low priority": (
+        Workshop.enqueue,
+        lambda w, _: w.claim(),
+        Bill(calls=EMPTY_LANES + 1, write_units=3, read_units=0.5 * EMPTY_LANES),
+    ),
     "complete": (running, finish, Bill(calls=1, write_units=3)),
     "heartbeat": (
         running,
@@ -115,4 +124,4 @@ def test_an_empty_queue_costs_the_same_however_often_it_is_asked(workshop: Works
     with meter.measure() as bill:
         for _ in range(100):
             assert workshop.queue.claim(MAILER) is None
-    assert bill == Bill(calls=100 * (EMPTY_LANES + 1))
+    assert bill == Bill(calls=100 * (EMPTY_LANES + 1), read_units=50 * (EMPTY_LANES + 1))
