@@ -125,6 +125,16 @@ class Wordless(Exception):
         raise RuntimeError("no words")
 
 
+class Unset(RetryLater):
+    def __init__(self) -> None:
+        Exception.__init__(self, "a delay that is nowhere")
+
+
+class Blind(Discard):
+    def __str__(self) -> str:
+        raise SystemExit
+
+
 @pytest.mark.parametrize(
     ("error", "text"),
     [
@@ -134,6 +144,8 @@ class Wordless(Exception):
         (SystemExit(3), "SystemExit: 3"),
         (KeyboardInterrupt(), "KeyboardInterrupt"),
         (Wordless(), "Wordless"),
+        (Unset(), "Unset"),
+        (Blind(), "Blind"),
         (OSError("\udcff.txt"), "OSError: \ufffd.txt"),
     ],
     ids=lambda value: type(value).__name__,

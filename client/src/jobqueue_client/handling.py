@@ -168,6 +168,15 @@ class PutOff:
 def run_handler(handler: Handler, context: JobContext) -> Outcome:
     """Call `handler` and return how it ended. Never raises: a handler must not take the worker with it."""
     try:
+        return _run(handler, context)
+    except BaseException as error:
+        # what was raised cannot even be looked at, such as a `RetryLater` that never set its seconds
+        log.warning("job failed", exc_info=True, extra={"action": "job_failed", "job_id": context.job.id})
+        return Failed(type(error.__context__ or error).__name__)
+
+
+def _run(handler: Handler, context: JobContext) -> Outcome:
+    try:
         result = handler(context)
         # tried here, so that a result that is not JSON is the handler's failure
         encode(result)
