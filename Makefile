@@ -7,7 +7,7 @@
 #   make unit    the tests that need no stack: rules, functions, security, template
 #   make console   the tests of the console, in a browser; needs Chromium
 #   make e2e     the tests over HTTP, against the stack of `make up`
-#   make dynamodb  races and faults on DynamoDB Local; needs Java and npm
+#   make dynamodb  races and faults on DynamoDB Local; needs Java and npm. JOBQUEUE_SOAK=10 takes ten times as long
 #   make bench   what a job costs, in calls and capacity units; needs Java and npm
 #   make build   what `sam deploy` uploads, in .aws-sam/
 #   make openapi  the description of the API, and the answers in its examples

@@ -279,7 +279,7 @@ def fields_of(job: Job | ModelJob) -> dict[str, Any]:
 COMPARED = [field.name for field in fields(ModelJob) if field.name != "was_extended"]
 
 QueueMachine.TestCase.settings = settings(
-    max_examples=40 * LONGER,
+    max_examples=25 * LONGER,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
