@@ -9,9 +9,9 @@ import pytest
 
 from jobqueue.errors import JobNotFound
 from jobqueue.job import Job
-from jobqueue.queue import JobFilter, JobQueue
+from jobqueue.queue import JobFilter, JobQueue, NewJob
 from tests.support.clock import START
-from tests.support.workshop import MAILER, OPS, RETENTION, Workshop
+from tests.support.workshop import MAILER, OPS, RETENTION, SHOP, Workshop
 
 END = math.ceil((START + RETENTION).timestamp())
 
@@ -64,3 +64,19 @@ def test_what_is_not_finished_is_kept_for_ever(workshop: Workshop) -> None:
     assert "expires_at" not in workshop.item(running.id)
     assert "expires_at" not in workshop.item(waiting.id)
     assert set(listed(workshop)) == {running.id, waiting.id}
+
+
+def test_a_slow_retry_does_not_take_the_next_job_of_the_key_for_the_one_it_read(workshop: Workshop) -> None:
+    first = workshop.enqueue(idempotency_key="k")
+    workshop.queue.cancel(OPS, first.id)
+    workshop.clock.advance(RETENTION.total_seconds())
+    rival = workshop.another_queue()
+
+    def use_the_key_again() -> None:
+        workshop.clock.advance(2)
+        rival.enqueue(SHOP, NewJob(type="note", queue="bulk", idempotency_key="k"))
+        rival.cancel(OPS, first.id)
+
+    with workshop.just_before("UpdateItem", use_the_key_again):
+        assert workshop.queue.retry(OPS, first.id).queue == "bulk"
+    assert workshop.claim(queues=["bulk"]).id == first.id

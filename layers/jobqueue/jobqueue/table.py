@@ -47,7 +47,8 @@ IS_PAST_RETENTION = "(#status IN (:completed, :failed, :cancelled) AND #expires_
 # the state, the place and the count of changes that were seen: nothing happened to the job since
 IS_PENDING_AS_SEEN = "#status = :pending AND #lane_order = :seen_order AND #rev = :seen_rev"
 IS_RUNNING = "#status = :running"
-IS_UNCHANGED = "#status = :seen_status AND #rev = :seen_rev"
+# `rev` begins anew where a keyed job takes the place of one past its retention; the time tells which it is
+IS_UNCHANGED = "#status = :seen_status AND #rev = :seen_rev AND #created_at = :seen_created_at"
 # the caller, and the very lease: the same worker may have lost the job and claimed it again
 IS_HELD = "#status = :running AND #worker_id = :holder AND #lease_token = :token"
 # a heartbeat does not touch `rev`, so the time itself is looked at
@@ -467,7 +468,11 @@ def _read_entries(items: Sequence[Mapping[str, Any]]) -> tuple[tuple[LaneEntry, 
 
 
 def _as_seen(stored: StoredJob) -> dict[str, Any]:
-    return {"seen_status": stored.job.status.value, "seen_rev": stored.rev}
+    return {
+        "seen_status": stored.job.status.value,
+        "seen_rev": stored.rev,
+        "seen_created_at": format_timestamp(stored.job.created_at),
+    }
 
 
 def _failure(job: Job, failure: JobFailure) -> Attributes:
