@@ -63,3 +63,11 @@ def test_the_corpus_reaches_every_route() -> None:
         if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", pattern), case.request.partition("?")[0])
     }
     assert reached == routes
+
+
+def test_a_change_is_seen_and_undone(site: Site) -> None:
+    for _ in range(2):
+        assert site.call("producer", "POST", "/jobs", {"type": "note"}).status == 201
+        assert site.call("admin", "POST", f"/jobs/{site.names['pending']}/cancel").status == 200
+        assert site.changes() == 2
+        assert site.changes() == 0
