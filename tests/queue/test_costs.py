@@ -39,6 +39,31 @@ def test_claim_is_a_query_for_each_lane_looked_at_and_one_update(
     assert calls == {"Query": lanes, "UpdateItem": 1}
 
 
+@pytest.mark.parametrize("shards", [1, 2, 3, 25])
+def test_a_claim_looks_at_no_more_than_two_shards_while_jobs_are_plenty(
+    shards: int, workshop: Workshop
+) -> None:
+    workshop.deploy(
+        JobTypes([JobType(name="note", payload=NOTE, queue="bulk")], [Queue(name="bulk", shards=shards)])
+    )
+    for _ in range(6 * shards):
+        workshop.enqueue()
+    for _ in range(2 * shards):
+        with workshop.calls() as calls:
+            workshop.claim(LOADER)
+        assert calls["Query"] <= min(2, shards) * PRIORITIES
+        assert calls["UpdateItem"] == 1
+
+
+def test_a_claim_looks_at_all_shards_before_it_says_none(workshop: Workshop) -> None:
+    workshop.deploy(
+        JobTypes([JobType(name="note", payload=NOTE, queue="bulk")], [Queue(name="bulk", shards=5)])
+    )
+    with workshop.calls() as calls:
+        assert workshop.queue.claim(LOADER) is None
+    assert calls == {"Query": 5 * PRIORITIES + 5}  # and the running lanes, for one to take over
+
+
 def test_claiming_a_batch_looks_once(workshop: Workshop) -> None:
     for _ in range(20):
         workshop.enqueue(priority=JobPriority.CRITICAL, queue="bulk")
