@@ -75,7 +75,7 @@ class Responses:
     def _share(self, status: int, refused: tuple[Refusal, ...], gateway: bool) -> Schema:
         names = [component(KINDS[error]).removesuffix("Problem") for error in refused]
         if gateway:
-            names.append("Gateway" + HTTPStatus(status).phrase.title().replace(" ", ""))
+            names.append(f"Gateway{status}")  # its phrase is another one in each Python
         name = "Or".join(names)
         self.shared[name] = _refusal(refused, GATEWAY[status] if gateway else None)
         return {"$ref": f"#/components/responses/{name}"}
