@@ -41,7 +41,18 @@ def test_any_text_is_an_object_or_refused(anything: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "number", ["NaN", "Infinity", "-Infinity", "1e309", "-1e309", "1e-400", "-0.001e-999", "1" * 4301, "-" + "1" * 4300]
+    "number",
+    [
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "1e309",
+        "-1e309",
+        "1e-400",
+        "-0.001e-999",
+        "1" * 4301,
+        "-" + "1" * 4300,
+    ],
 )
 @pytest.mark.parametrize("around", ['{{"a":{}}}', '{{"a":[1,{{"b":{}}}]}}'])
 def test_numbers_that_are_none(number: str, around: str) -> None:
