@@ -16,11 +16,13 @@ import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from moto.dynamodb.models import dynamodb_backends
 
 from jobqueue.api import dependencies
+from jobqueue.job import utc_now
 from jobqueue.keys import create_key, open_keyring
 from tests.support.gateway import Gateway
 from tests.support.http import EMAIL, JOB_TYPES, Answer, Stack
@@ -127,7 +129,7 @@ class Site:
             "admin": create_key("ops", role="admin"),
             "admin of emails": create_key("mail-ops", role="admin", queues=("emails",)),
             "revoked": create_key("gone", role="admin"),
-            "expired": create_key("late", role="admin", expires_in_days=1e-9),
+            "expired": create_key("late", role="admin", expires_in_days=1, clock=_two_days_ago),
         }
         open_keyring().revoke("gone")
         self.names = {f"key of {name}": key for name, key in self._keys.items()}
@@ -187,6 +189,10 @@ class Site:
     def close(self) -> None:
         """End the process that serves the site."""
         self._processes.close()
+
+
+def _two_days_ago() -> datetime:
+    return utc_now() - timedelta(days=2)
 
 
 def _tables() -> dict[str, Any]:
