@@ -12,9 +12,9 @@ from pydantic import Field, WithJsonSchema
 from jobqueue import errors
 from jobqueue.api.held import MAX_COMPLETED_AT_ONCE
 from jobqueue.api.models import MAX_CLAIMED_AT_ONCE, MAX_ENQUEUED_AT_ONCE
-from jobqueue.job import JobPriority
-from openapi.jobs import Answer, BriefJob, ClaimedJob, Count, Job, JobPage, Lease, Name, Timestamp
+from openapi.jobs import Answer, BriefJob, ClaimedJob, Job, JobPage, Lease
 from openapi.problems import one_of
+from openapi.queues import PauseState, QueueList, RetriedJobs
 
 LOCATION = {
     "Location": {
@@ -173,105 +173,6 @@ class CompletionResults(Answer):
     results: Annotated[
         list[CompletedJob | RefusedCompletion], Field(min_length=1, max_length=MAX_COMPLETED_AT_ONCE)
     ]
-
-
-class QueueCounts(Answer):
-    """How many jobs are in a queue. Counting costs the same at any depth, and may lag for a moment.
-
-    Attributes
-    ----------
-    pending
-        Those that wait, by priority, delayed ones included.
-    running
-        Those that are held.
-    completed, failed, cancelled
-        Those that ended so, until they are deleted.
-    """
-
-    pending: Annotated[
-        dict[str, Any],
-        WithJsonSchema(
-            {
-                "type": "object",
-                "additionalProperties": False,
-                "required": [priority.value for priority in JobPriority],
-                "properties": {priority.value: {"type": "integer", "minimum": 0} for priority in JobPriority},
-            }
-        ),
-    ]
-    running: Count
-    completed: Count
-    failed: Count
-    cancelled: Count
-
-
-class QueueState(Answer):
-    """One queue.
-
-    Attributes
-    ----------
-    name
-        What it is called.
-    paused
-        Whether it hands out no jobs. It takes them in any case.
-    counts
-        How many jobs are in it.
-    oldest_pending_at
-        Since when the oldest job has been ready that nobody has claimed; null if none is ready.
-    oldest_age_seconds
-        How long that is.
-    """
-
-    name: Name
-    paused: bool
-    counts: QueueCounts
-    oldest_pending_at: Timestamp | None
-    oldest_age_seconds: Count | None
-
-
-class QueueList(Answer):
-    """The queues that the caller is granted.
-
-    Attributes
-    ----------
-    queues
-        By name.
-    """
-
-    queues: list[QueueState]
-
-
-class PauseState(Answer):
-    """Whether a queue hands out jobs.
-
-    Attributes
-    ----------
-    name
-        The queue.
-    paused
-        Whether it hands out none.
-    """
-
-    name: Name
-    paused: bool
-
-
-class RetriedJobs(Answer):
-    """How far one step of a retry in bulk came.
-
-    Attributes
-    ----------
-    retried
-        How many jobs are pending again.
-    skipped
-        How many had moved meanwhile.
-    more
-        Whether there may be more; the call is then to be repeated, with the same `finished_before`.
-    """
-
-    retried: Count
-    skipped: Count
-    more: bool
 
 
 def _ok(description: str, body: type[Answer] | None = Job, **headers: Any) -> Success:

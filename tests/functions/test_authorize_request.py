@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import importlib
-import json
 import subprocess
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,59 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jobqueue.api.caller import read_caller
-from jobqueue.authorizer import Authorizer, open_authorizer
-from jobqueue.errors import InvalidSettings, Unavailable
-from jobqueue.keys import KeysTable, hash_key, open_keys_table
-from tests.support.issuer import ENVIRONMENT, ISSUER, OTHER_RSA_KEY, Issuer, claims, signed, verifier_of
+from jobqueue.authorizer import Authorizer
+from jobqueue.errors import Unavailable
+from jobqueue.keys import KeysTable, hash_key
+from tests.support.authorizing import EVENT, REFUSED, Function, event, function
 from tests.support.keys import KeysBench, bench, keys_table
-from tests.support.log import captured_log
 from tests.support.template import ROOT
 
-__all__ = ["bench", "keys_table"]
-
-EVENT = json.loads((ROOT / "events" / "authorize_request.json").read_text(encoding="utf-8"))
-REFUSED = {"isAuthorized": False, "context": {}}
-
-
-def event(header: Any, name: str = "authorization") -> dict[str, Any]:
-    asked: dict[str, Any] = copy.deepcopy(EVENT)
-    asked["headers"] = {name: header, "host": "example.com"}
-    asked["identitySource"] = [header]
-    return asked
-
-
-class Function:
-    """The function as it is deployed, on the bench's table, with the bench's clock."""
-
-    def __init__(self, bench: KeysBench, module: Any) -> None:
-        self._module = module
-        self.log = ""
-        self._keys = open_keys_table(bench.client, bench.table)
-        self._clock = bench.clock
-        module.authorizer = Authorizer(self._keys, bench.clock)
-
-    def __call__(self, asked: dict[str, Any]) -> dict[str, Any]:
-        answer: dict[str, Any] = {}
-        with captured_log() as logged:
-            try:
-                answer = self._module.lambda_handler(asked, SimpleNamespace(aws_request_id="r1"))
-            finally:
-                self.log += logged()
-        json.dumps(answer)  # the runtime writes it so
-        return answer
-
-    def take_tokens_of(self, issuer: Issuer) -> None:
-        self._module.authorizer = Authorizer(self._keys, self._clock, jwts=verifier_of(issuer))
-
-    def lines(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.log.splitlines()]
-
-
-@pytest.fixture
-def function(bench: KeysBench, monkeypatch: pytest.MonkeyPatch) -> Function:
-    monkeypatch.setenv("API_KEYS_TABLE", bench.table)
-    module = importlib.import_module("functions.authorize_request.app")
-    return Function(bench, module)
+__all__ = ["bench", "function", "keys_table"]
 
 
 def test_a_key_says_who_is_calling(bench: KeysBench, function: Function) -> None:
@@ -274,59 +225,3 @@ def test_a_cold_start_does_not_import_what_it_does_not_need() -> None:
     heavy = {"pydantic", "jwt", "argparse", "jobqueue.queue", "jobqueue.table"}
     assert loaded & heavy == set()
     assert not any(name.startswith(("jobqueue.api", "jobqueue.keys.__main__")) for name in loaded)
-
-
-def test_a_token_of_the_issuer_says_who_is_calling(bench: KeysBench, function: Function) -> None:
-    function.take_tokens_of(Issuer())
-    context = function(event(f"Bearer {signed(claims())}"))["context"]
-    assert context == {
-        "principal": f"jwt:{ISSUER}#user-1",
-        "role": "producer",
-        "queues": "mail,web",
-        "max_priority": "high",
-    }
-    assert read_caller({"requestContext": {"authorizer": {"lambda": context}}}).id == context["principal"]
-    key = bench.keyring.create("shop", role="producer")
-    assert function(event(f"Bearer {key}"))["isAuthorized"] is True
-
-
-@pytest.mark.parametrize(
-    ("token", "outcome"),
-    [
-        (signed(claims(exp=1)), "expired-jwt"),
-        (signed(claims(role=..., queues=...)), "ungranted-jwt"),
-        (signed(claims(), key=OTHER_RSA_KEY), "invalid-jwt"),
-        (signed(claims(), {"alg": "none", "kid": "rsa"}), "malformed-jwt"),
-        (signed(claims(), {"alg": "RS256", "kid": "../../dev/null"}), "unknown-jwt-key"),
-        ("CANARY", "malformed-jwt"),
-    ],
-)
-def test_other_tokens_are_refused_and_not_logged(function: Function, token: str, outcome: str) -> None:
-    function.take_tokens_of(Issuer())
-    assert function(event(f"Bearer {token}")) == REFUSED
-    assert [line["outcome"] for line in function.lines()] == [outcome]
-    assert not any(part in function.log for part in token.split("."))
-
-
-def test_an_issuer_that_does_not_answer_is_no_refusal(function: Function) -> None:
-    issuer = Issuer()
-    issuer.down = True
-    function.take_tokens_of(issuer)
-    with pytest.raises(Unavailable):
-        function(event(f"Bearer {signed(claims())}"))
-
-
-def test_tokens_are_off_unless_the_environment_names_an_issuer(
-    bench: KeysBench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("API_KEYS_TABLE", bench.table)
-    asked = event("Bearer a.b.c")
-    assert open_authorizer().answer(asked) == REFUSED
-    for name, value in ENVIRONMENT.items():
-        monkeypatch.setenv(name, value)
-    with captured_log() as logged:
-        assert open_authorizer().answer(asked) == REFUSED
-    assert json.loads(logged())["outcome"] == "invalid-jwt"
-    monkeypatch.delenv("JWT_AUDIENCE")
-    with pytest.raises(InvalidSettings, match="JWT_AUDIENCE"):
-        open_authorizer()
