@@ -37,7 +37,7 @@ def main() -> int:
     try:
         up(options, stop, temporary)
     except Stopped:
-        print("\nStopped.", flush=True)
+        print("\nStopped; cleaning up.", flush=True)
         return 0
     except StackFailed as failure:
         print("\n".join(part for part in (failure.output, f"error: {failure}") if part), file=sys.stderr)

@@ -36,13 +36,13 @@ def text(state: State) -> str:
         "",
         f"# The console, for a browser; sign in with one of the keys: {state.url}/console",
         "",
-        "# The life of a job, one command after another.",
+        "# The life of a job, one command after another: once through, beginning with an empty queue.",
     ]
     for command in commands(state.routes):
         lines += ["", f"# {command.comment}", command.text]
     lines += [
         "",
-        "# More keys; and any tool of AWS, with these settings.",
+        "# More keys; and any tool of AWS, in a shell of its own with these settings.",
         f"export AWS_ENDPOINT_URL={state.endpoint} AWS_DEFAULT_REGION={REGION}",
         f"export AWS_ACCESS_KEY_ID={ACCESS_KEY} AWS_SECRET_ACCESS_KEY={SECRET_KEY}",
         f"export API_KEYS_TABLE={shlex.quote(state.outputs['ApiKeysTableName'])}",
