@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobqueue.job import JobPriority, JobStatus, new_job_id
+from jobqueue.job import JobPriority, JobStatus, keyed_job_id, new_job_id
 from jobqueue.jobtype import JobTypes, Queue
 from jobqueue.lanes import Lanes, order, shard_of, up_to
 from tests.support.clock import START
@@ -64,10 +64,19 @@ def test_a_queue_that_is_not_declared_any_more_has_one_shard() -> None:
     assert LANES.of_pending(a_job(queue="removed")) == "removed/pending/0/0"
 
 
-def test_shards_are_used_evenly() -> None:
-    ids = (new_job_id(START + timedelta(milliseconds=number)) for number in range(4000))
-    used = Counter(shard_of(job_id, 4) for job_id in ids)
-    assert all(800 < used[shard] < 1200 for shard in range(4))
+@pytest.mark.parametrize("shards, critical", [(4, 16.27), (25, 51.18)])
+@pytest.mark.parametrize("keyed", [False, True])
+def test_shards_are_used_evenly(shards: int, critical: float, keyed: bool) -> None:
+    jobs = 10_000
+    ids = (
+        keyed_job_id("key:shop", str(number)) if keyed else new_job_id(START + timedelta(milliseconds=number))
+        for number in range(jobs)
+    )
+    used = Counter(shard_of(job_id, shards) for job_id in ids)
+    expected = jobs / shards
+    # what an even spread exceeds once in a thousand times; unkeyed ids are random, and get room
+    chi_squared = sum((used[shard] - expected) ** 2 / expected for shard in range(shards))
+    assert chi_squared < critical * (1 if keyed else 2)
 
 
 def test_a_shard_never_changes() -> None:
