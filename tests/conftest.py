@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import socket
 import sys
 from collections.abc import Generator, Iterator
@@ -27,6 +28,9 @@ settings.load_profile("jobqueue")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Forget whose account this machine belongs to, before any client is made; watch what comes out."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # a shell starts what it puts into the background so, and what tests start would never hear of Ctrl-C
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ |= {
