@@ -18,11 +18,12 @@ from tests.e2e.running import Stack, read_stack, running
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of this folder."""
+    """Mark the tests of this folder, and put the one last that leaves jobs of every kind behind."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.e2e)
+    items.sort(key=lambda item: item.path == here / "test_conformance.py")
 
 
 @pytest.fixture(scope="session")
