@@ -60,7 +60,33 @@ def test_numbers_that_are_none(number: str, around: str) -> None:
         strict_json.loads(around.format(number))
 
 
-@pytest.mark.parametrize("number", ["1e308", "-0.0", "5e-324", "0e-999", "-0.00e9", "1" * 4300, "0.1"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        "9007199254740993.0",
+        "12345678901234567890.5",
+        "0.10000000000000000001",
+        "-1.00000000000000000000000001E5",
+        "4.5e-324",
+        "0.1" + "0" * 800 + "1",
+    ],
+)
+def test_digits_that_would_be_lost(number: str) -> None:
+    with pytest.raises(InvalidJson, match="more digits than double precision keeps"):
+        strict_json.loads(f'{{"a":[{number}]}}')
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False), st.integers(15, 20))
+def test_as_other_languages_write_numbers(number: float, digits: int) -> None:
+    for written in (repr(number), f"{number:.17g}", f"{number:.16e}", f"{number:.{digits}e}"):
+        if float(written) == number:
+            assert strict_json.loads(f'{{"a":{written}}}') == {"a": number}
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["1e308", "-0.0", "5e-324", "0e-999", "-0.00e9", "1" * 4300, "0.1", "30.400", "0.1" + "0" * 800],
+)
 def test_numbers_that_are_fine(number: str) -> None:
     assert strict_json.loads(f'{{"a":{number}}}') == {"a": json.loads(number)}
 

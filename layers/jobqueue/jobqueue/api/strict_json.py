@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import re
+import sys
+from decimal import Decimal
 from typing import Any, NoReturn
 
 from jobqueue.api.errors import InvalidJson
@@ -16,7 +17,11 @@ MAX_DEPTH = 100
 MAX_DIGITS = 4300
 """Of an integer: what Python converts by default, whatever the environment says."""
 
-_NONZERO = re.compile(r"[-0.]*[1-9]")
+_ALWAYS_KEPT = sys.float_info.dig
+_MOST_DIGITS = 767
+"""That a double-precision number has, written out in full."""
+
+_MORE_PRECISE = "The body has a number with more digits than double precision keeps. Send it as text."
 
 
 def loads(text: str) -> dict[str, Any]:
@@ -25,8 +30,8 @@ def loads(text: str) -> dict[str, Any]:
     Raises
     ------
     InvalidJson
-        If `text` is not JSON, is not an object, repeats a member, or holds a number that no
-        double-precision number is near.
+        If `text` is not JSON, is not an object, repeats a member, or holds a decimal that would come back
+        as another one, since no double-precision number has these digits.
     InvalidRequest
         If it is nested more than 100 levels deep.
     """
@@ -78,10 +83,22 @@ def _refuse_constant(_: str) -> NoReturn:
 
 def _finite(digits: str) -> float:
     number = float(digits)
+    significant = len(digits.lower().partition("e")[0].replace("-", "").replace(".", "").strip("0"))
     # too large, or so small that nothing is left of it: not the number that was sent
-    if math.isinf(number) or (number == 0 and _NONZERO.match(digits)):
+    if math.isinf(number) or (number == 0 and significant):
         raise InvalidJson
+    if not _is_kept(number, digits, significant):
+        raise InvalidJson(_MORE_PRECISE)
     return number
+
+
+def _is_kept(number: float, digits: str, significant: int) -> bool:
+    """Tell whether `number`, in its shortest form or with as many digits as were sent, is what was sent."""
+    if number == 0 or (significant <= _ALWAYS_KEPT and sys.float_info.min <= abs(number)):
+        return True
+    if significant > _MOST_DIGITS:
+        return False
+    return Decimal(digits) in (Decimal(repr(number)), Decimal(f"{number:.{significant - 1}e}"))
 
 
 def _integer(digits: str) -> int:
