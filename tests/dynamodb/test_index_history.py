@@ -86,7 +86,7 @@ def read(workshop: Workshop, lane: str, limit: int = 50, newest_first: int = 0) 
     """Read a lane page by page."""
     pages, start = [], None
     while True:
-        page = workshop.table().read_lane(lane, limit=limit, start=start, newest_first=bool(newest_first))
+        page = workshop.table().index.read(lane, limit=limit, start=start, newest_first=bool(newest_first))
         pages.append([entry.summary for entry in page.entries])
         start = page.next
         if start is None:

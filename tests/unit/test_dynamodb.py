@@ -34,6 +34,7 @@ def raised(error: Exception) -> None:
 
 def test_an_update_binds_every_name_and_value() -> None:
     request = Update(
+        key={"id": "job_1"},
         conditions=("#status = :running", "#lease_token = :token"),
         values={"running": "running", "token": "REMOVE #id"},
         sets={"status": "completed", "result": None, "finished_at": "now"},
@@ -42,6 +43,7 @@ def test_an_update_binds_every_name_and_value() -> None:
         counts=("rev",),
         removes=("lease_expires_at", "progress", "lease_expires_at"),
     ).request()
+    assert request["Key"] == {"id": {"S": "job_1"}}
     assert request["ConditionExpression"] == "#status = :running AND #lease_token = :token"
     assert request["UpdateExpression"] == (
         "SET #status = :status, #finished_at = :finished_at, #lane = #lane_done, #rev = #rev + :one,"
@@ -65,14 +67,15 @@ def test_an_update_binds_every_name_and_value() -> None:
 
 
 def test_an_update_asks_for_the_item_whatever_happens() -> None:
-    request = Update(conditions=("#a = :a",), values={"a": 1}, sets={"b": 2}).request()
+    request = Update(key={}, conditions=("#a = :a",), values={"a": 1}, sets={"b": 2}).request()
     assert request["ReturnValues"] == "ALL_NEW"
     assert request["ReturnValuesOnConditionCheckFailure"] == "ALL_OLD"
     assert request["UpdateExpression"] == "SET #b = :b"
 
 
 def test_a_condition_may_use_a_value_that_is_set() -> None:
-    request = Update(conditions=("#lease <= :lease",), values={}, sets={"lease": "later"}).request()
+    update = Update(key={}, conditions=("#lease <= :lease",), values={}, sets={"lease": "later"})
+    request = update.request()
     assert request["ExpressionAttributeValues"] == {":lease": {"S": "later"}}
 
 

@@ -24,7 +24,8 @@ from jobqueue.lanes import up_to
 from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, may_be_taken_over
 from jobqueue.metrics import Measures, Metric, labels
 from jobqueue.spread import PAGE, Look, Settled, Window, waves
-from jobqueue.table import Hold, JobsTable, Refused
+from jobqueue.table import JobsTable, Refused
+from jobqueue.updates import Hold
 
 SHARDS_AT_FIRST = 2
 """How many shards of a queue a claim looks at, all their priorities, before it looks at the others.
@@ -183,7 +184,7 @@ class Claimer:
     def _claim_one(self, entry: LaneEntry, wish: Wish) -> Job | Unavailable | None:
         hold = self._hold(entry.summary.type, wish)
         try:
-            return _taken(self._table.claim(entry, hold), hold)
+            return _taken(self._table.update(self._table.updates.claim(entry, hold)), hold)
         except CorruptItem:
             return None  # rescue reports it; the others can still be claimed
         except Unavailable as failure:
@@ -196,7 +197,7 @@ class Claimer:
             entry
             for queue in wish.queues
             for lane in self._table.lanes.running(queue)
-            for entry in self._table.read_lane(lane, limit=PAGE, until=over).entries
+            for entry in self._table.index.read(lane, limit=PAGE, until=over).entries
             if entry.summary.retry_count < entry.summary.max_retries
         ]
         for entry in sorted(found, key=lambda entry: entry.lane_order):
@@ -214,7 +215,8 @@ class Claimer:
         if may_be_taken_over(stored.job, now):
             hold = self._hold(stored.job.type, wish)
             failure = JobFailure(error=LEASE_EXPIRED, failed_at=now, worker_id=stored.job.worker_id)
-            job = _taken(self._table.take_over(stored, hold, failure), hold)
+            update = self._table.updates.take_over(stored, hold, failure)
+            job = _taken(self._table.update(update), hold)
             taken = [] if job is None else [job]
             self._tell(Metric.RESCUED, taken)
             return taken

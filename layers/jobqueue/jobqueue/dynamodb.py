@@ -56,6 +56,8 @@ class Update:
 
     Attributes
     ----------
+    key : mapping
+        Of the item.
     conditions : sequence of str
         All must hold. They name attributes as ``#name`` and values as ``:name``.
     values : mapping
@@ -72,6 +74,7 @@ class Update:
         Attributes to remove.
     """
 
+    key: Mapping[str, Any]
     conditions: Sequence[str]
     values: Mapping[str, Any]
     sets: Mapping[str, Any]
@@ -81,7 +84,7 @@ class Update:
     removes: Sequence[str] = ()
 
     def request(self) -> dict[str, Any]:
-        """Return the arguments of UpdateItem, but for the table and the key."""
+        """Return the arguments of UpdateItem, but for the table."""
         kept = {name: value for name, value in self.sets.items() if value is not None}
         bound: dict[str, Any] = {**self.values, **kept}
         changes = [f"#{name} = :{name}" for name in kept]
@@ -97,6 +100,7 @@ class Update:
             update += " REMOVE " + ", ".join(f"#{name}" for name in dict.fromkeys(self.removes))
         condition = " AND ".join(self.conditions)
         return {
+            "Key": to_item(self.key),
             "UpdateExpression": update,
             "ConditionExpression": condition,
             "ExpressionAttributeNames": names(update + condition),

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from jobqueue.errors import FieldError, InvalidRequest, JobNotHeld, Unavailable
+from jobqueue import deciding
+from jobqueue.conditions import IS_HELD, held_by
+from jobqueue.errors import FieldError, InvalidRequest, JobNotFound, JobNotHeld
 from jobqueue.item import StoredJob, pack, unpack
 from jobqueue.job import Clock, Job, JobFailure, JobStatus, is_job_id
 from jobqueue.jobtype import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, JobTypes
@@ -22,14 +24,11 @@ from jobqueue.marks import is_repeated, mark
 from jobqueue.newjob import MAX_DELAY_SECONDS
 from jobqueue.redact import clean_error
 from jobqueue.retries import Retries
-from jobqueue.table import IS_HELD, JobsTable, Refused, held_by
+from jobqueue.table import JobsTable, Refused
 
 MAX_RESULT_BYTES = 65_536
 MAX_PROGRESS_BYTES = 1024
 NO_ERROR_GIVEN = "failed without a message"
-
-_MOST_DECISIONS = 10
-"""How often one call decides again because a cancel request came in between, before it gives up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +90,7 @@ class Holding:
             lease_token = _token(self._read(job_id), holder)
         # as it is stored: a handler's keys may be numbers, which are text only in JSON
         wanted = mark("complete", lease_token, [holder, None if text is None else unpack(text)])
-        outcome = self._table.complete(
+        update = self._table.updates.complete(
             _well_formed(job_id),
             holder=holder,
             token=lease_token,
@@ -99,6 +98,7 @@ class Holding:
             result=None if text is None else pack(text),
             mark=wanted,
         )
+        outcome = self._table.update(update)
         if isinstance(outcome, Refused):
             return _repeated(wanted, outcome.old).job
         return outcome.job
@@ -154,7 +154,7 @@ class Holding:
                 raise JobNotHeld  # no later than for a job that is not there: time tells nothing either
             lease_seconds = lease_seconds or self._job_types.policy(held.job.type).lease_seconds
         now = self._clock()
-        outcome = self._table.extend(
+        update = self._table.updates.extend(
             _well_formed(job_id),
             holder=holder,
             token=lease_token,
@@ -162,10 +162,12 @@ class Holding:
             expires_at=now + timedelta(seconds=lease_seconds),
             progress=text,
         )
+        outcome = self._table.update(update)
         if isinstance(outcome, Refused) and text is not None and _is_held(outcome.old, holder, lease_token):
-            outcome = self._table.note_progress(
+            update = self._table.updates.note_progress(
                 job_id, holder=holder, token=lease_token, now=now, progress=text
             )
+            outcome = self._table.update(update)
         stored = outcome.old if isinstance(outcome, Refused) else outcome
         if stored is None or not _is_held(stored, holder, lease_token) or stored.job.lease_expires_at is None:
             raise JobNotHeld
@@ -188,25 +190,27 @@ class Holding:
         stored = self._read(job_id)
         token = _token(stored, holder) if lease_token is None else lease_token
         wanted = mark(operation, token, body)
-        for _ in range(_MOST_DECISIONS):
-            if not _is_held(stored, holder, token):
-                return _repeated(wanted, stored).job
+
+        def answer(seen: StoredJob) -> StoredJob | None:
+            return None if _is_held(seen, holder, token) else _repeated(wanted, seen)
+
+        def write(seen: StoredJob) -> StoredJob | Refused:
             now = self._clock()
-            outcome = self._table.settle(
-                stored,
-                decide(stored.job, now),
+            update = self._table.updates.settle(
+                seen,
+                decide(seen.job, now),
                 now=now,
                 mark=wanted,
                 failure=(None if error is None else JobFailure(error=error, failed_at=now, worker_id=holder)),
                 only_if=(IS_HELD,),
                 values=held_by(holder, token),
             )
-            if isinstance(outcome, StoredJob):
-                return outcome.job
-            if outcome.old is None:
-                raise JobNotHeld
-            stored = outcome.old
-        raise Unavailable
+            return self._table.update(update)
+
+        try:
+            return deciding.decide(stored, answer=answer, write=write).job
+        except JobNotFound:
+            raise JobNotHeld from None
 
     def _read(self, job_id: str) -> StoredJob:
         stored = self._table.get(_well_formed(job_id), self._clock())

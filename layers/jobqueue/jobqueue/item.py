@@ -87,6 +87,11 @@ class Unreadable:
     id: str
 
 
+def key(job_id: str) -> Attributes:
+    """Return the key of a job."""
+    return {"id": job_id}
+
+
 def to_item(attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Write plain Python values as DynamoDB's; those that are None are left out."""
     return {name: _serialize(value) for name, value in attributes.items() if value is not None}

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from heapq import merge
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from jobqueue.dynamodb import faults, make_client, names
-from jobqueue.item import to_item
+from jobqueue.dynamodb import make_client
+from jobqueue.laneindex import LaneIndex, Place, next_place
 from jobqueue.settings import Settings
-from jobqueue.table import INDEX
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 LARGEST_PAGE = 3000  # more than DynamoDB puts into one
 PAGE_GROWTH = 4
-
-Place: TypeAlias = tuple[str, str]
-"""Of the last entry that was looked at: its `lane_order` and its id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +54,12 @@ class LaneQueries:
     """
 
     def __init__(self, client: DynamoDBClient, name: str) -> None:
-        self._client = client
-        self._name = name
+        self._index = LaneIndex(client, name)
 
     def count(self, lane: str, *, limit: int, start: Place | None = None) -> LaneCount:
         """Count up to `limit` entries of a lane, after the place `start`; a page of DynamoDB is the most."""
-        answer = self._query(lane, start, "#lane = :lane", {}, Select="COUNT", Limit=limit)
-        return LaneCount(entries=answer["Count"], next=_next(answer))
+        answer = self._index.ask(lane, start, "", {}, Select="COUNT", Limit=limit)
+        return LaneCount(entries=answer["Count"], next=next_place(answer))
 
     def of_type(
         self,
@@ -90,32 +85,15 @@ class LaneQueries:
         start : Place or None
             Go on after this one.
         """
-        condition = "#lane = :lane AND #lane_order BETWEEN :since AND :until"
+        condition = "#lane_order BETWEEN :since AND :until"
         values = {":since": between.since, ":until": between.until}
         request: dict[str, Any] = {"Limit": limit}
         if type_name is not None:
             request["FilterExpression"] = "#type = :type"
             values[":type"] = type_name
-        answer = self._query(lane, start, condition, values, **request)
+        answer = self._index.ask(lane, start, condition, values, **request)
         places = tuple((item["lane_order"]["S"], item["id"]["S"]) for item in answer["Items"])
-        return LaneMatches(places=places, next=_next(answer))
-
-    def _query(
-        self, lane: str, start: Place | None, condition: str, values: dict[str, Any], **request: Any
-    ) -> dict[str, Any]:
-        if start is not None:
-            place, job_id = start
-            request["ExclusiveStartKey"] = to_item({"lane": lane, "lane_order": place, "id": job_id})
-        with faults():
-            answer: Any = self._client.query(
-                TableName=self._name,
-                IndexName=INDEX,
-                KeyConditionExpression=condition,
-                ExpressionAttributeNames=names(condition + request.get("FilterExpression", "")),
-                ExpressionAttributeValues=to_item({":lane": lane, **values}),
-                **request,
-            )
-        return dict(answer)
+        return LaneMatches(places=places, next=next_place(answer))
 
 
 class Search:
@@ -164,8 +142,3 @@ class Search:
 def open_lane_queries(settings: Settings, *, client: DynamoDBClient | None = None) -> LaneQueries:
     """Open the lanes of a deployment; without a client, `dynamodb.make_client` makes one."""
     return LaneQueries(client or make_client(), settings.jobs_table)
-
-
-def _next(answer: dict[str, Any]) -> Place | None:
-    last = answer.get("LastEvaluatedKey")
-    return (last["lane_order"]["S"], last["id"]["S"]) if last else None

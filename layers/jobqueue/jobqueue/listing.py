@@ -156,7 +156,7 @@ def _entries(
     # TTL deletes late: what is past its retention counts as absent, and DynamoDB refuses to start there
     since = up_to(table.last_expired(now)) if lane.status.is_finished else None
     while start is None or since is None or start[0] > since:
-        page = table.read_lane(
+        page = table.index.read(
             lane.name, limit=size, start=start, since=since, newest_first=lane.status.is_finished
         )
         yield from page.entries

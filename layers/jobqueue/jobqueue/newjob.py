@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from jobqueue.declared import queue_errors, type_errors
 from jobqueue.errors import FieldError
 from jobqueue.fielderrors import field_errors
 from jobqueue.job import JobPriority, JsonObject
@@ -68,7 +69,8 @@ class NewJob:
 def new_job_errors(new: NewJob, job_types: JobTypes, now: datetime) -> tuple[FieldError, ...]:
     """Return every rule that `new` breaks; none means that it may be enqueued."""
     return (
-        *_name_errors(new, job_types),
+        *type_errors(new.type, job_types),
+        *queue_errors(new.queue, job_types),
         *payload_errors(new.type, new.payload, job_types),
         *_range_errors(new, now),
         *_key_errors(new.idempotency_key),
@@ -109,13 +111,6 @@ def fingerprint(new: NewJob, job_types: JobTypes) -> str:
     }
     sent = {name: value for name, value in members.items() if value is not None}
     return hashlib.sha256(canonical(sent).encode()).hexdigest()[:32]
-
-
-def _name_errors(new: NewJob, job_types: JobTypes) -> Iterator[FieldError]:
-    if job_types.get(new.type) is None:
-        yield FieldError("type", "unknown_type", "type is not a declared job type")
-    if new.queue is not None and not job_types.has_queue(new.queue):
-        yield FieldError("queue", "unknown_queue", "queue is not a declared queue")
 
 
 def _range_errors(new: NewJob, now: datetime) -> Iterator[FieldError]:

@@ -34,7 +34,7 @@ def oldest_ready(
     """
 
     def look(lane: str) -> datetime | None:
-        for entry in jobs.read_lane(lane, limit=1, until=up_to(now)).entries:
+        for entry in jobs.index.read(lane, limit=1, until=up_to(now)).entries:
             return entry.summary.available_at
         return None
 

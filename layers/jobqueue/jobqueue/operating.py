@@ -9,15 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
+from jobqueue.declared import type_errors
 from jobqueue.dynamodb import make_client
-from jobqueue.errors import (
-    FieldError,
-    InvalidRequest,
-    JobNotFound,
-    JobNotRetryable,
-    QueueNotFound,
-    Unavailable,
-)
+from jobqueue.errors import InvalidRequest, JobNotFound, JobNotRetryable, QueueNotFound, Unavailable
 from jobqueue.job import Clock, JobPriority, JobStatus, format_timestamp, utc_now
 from jobqueue.jobtype import JobTypes
 from jobqueue.lanequeries import Between, LaneQueries, Search, open_lane_queries
@@ -190,8 +184,8 @@ class Operator:
             The type is not declared.
         """
         self._require(caller, queue)
-        if type_name is not None and self._job_types.get(type_name) is None:
-            raise InvalidRequest(FieldError("type", "unknown_type", "type is not a declared job type"))
+        if unknown := type_errors(type_name, self._job_types):
+            raise InvalidRequest(*unknown)
         began, now = self._monotonic(), self._clock()
         last_expired = self._jobs.last_expired(now)
         since, until = up_to(last_expired), up_to(now)

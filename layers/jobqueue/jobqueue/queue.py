@@ -8,54 +8,33 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from jobqueue import newjob
 from jobqueue.claiming import Claimer, Wish
+from jobqueue.declared import asked_queues, queue_errors, type_errors
 from jobqueue.dynamodb import make_client
-from jobqueue.errors import (
-    FieldError,
-    IdempotencyKeyReused,
-    InvalidRequest,
-    JobNotFound,
-    PriorityNotAllowed,
-    Unavailable,
-)
+from jobqueue.enqueuing import Enqueued, Enqueuer
+from jobqueue.errors import InvalidRequest, JobNotFound
 from jobqueue.holding import Holding, Lease, require_range
 from jobqueue.item import StoredJob
-from jobqueue.job import Clock, Job, JobStatus, is_job_id, keyed_job_id, new_job_id, new_token, utc_now
+from jobqueue.job import Clock, Job, is_job_id, new_job_id, new_token, utc_now
 from jobqueue.jobtype import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, JobTypes
-from jobqueue.lifecycle import Backoff, Ended, Unchanged, after_cancel, after_retry
+from jobqueue.lifecycle import Backoff
 from jobqueue.listing import JobFilter, JobPage, Position, list_jobs
-from jobqueue.marks import is_repeated, mark
-from jobqueue.metrics import Metric, count, labels
 from jobqueue.newjob import NewJob
 from jobqueue.pauses import Pauses
 from jobqueue.principal import Principal, Role
 from jobqueue.queues import open_queues_table
 from jobqueue.retries import Retries
 from jobqueue.settings import Settings
-from jobqueue.table import JobsTable, Refused, open_table
+from jobqueue.steering import Steering
+from jobqueue.table import JobsTable, open_table
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 __all__ = ["Enqueued", "JobFilter", "JobPage", "JobQueue", "Lease", "NewJob", "Position", "open_queue"]
-
-_MOST_DECISIONS = 10
-"""How often one call decides again because the job moved under it, before it gives up."""
-
-_FORGOTTEN_BY_RETRY = ("finished_at", "expires_at", "cancel_requested", "error", "result")
-
-
-@dataclass(frozen=True, slots=True)
-class Enqueued:
-    """A job that was asked for: made now, or found under its idempotency key."""
-
-    job: Job
-    created: bool
 
 
 class JobQueue:
@@ -101,12 +80,12 @@ class JobQueue:
         self._table = table
         self._job_types = job_types
         self._clock = clock
-        self._new_id = new_id
-        self._new_token = new_token
         self._pauses = pauses
-        self._retries = Retries(job_types, backoff, rng)
+        self._enqueuer = Enqueuer(table, job_types, clock=clock, new_id=new_id, new_token=new_token)
         self._claimer = Claimer(table, job_types, clock=clock, new_token=new_token, rng=rng)
-        self._holding = Holding(table, job_types, self._retries, clock, redact_emails=redact_emails)
+        retries = Retries(job_types, backoff, rng)
+        self._holding = Holding(table, job_types, retries, clock, redact_emails=redact_emails)
+        self._steering = Steering(table, clock, new_token)
 
     def enqueue(self, caller: Principal, new: NewJob, *, trace_id: str | None = None) -> Enqueued:
         """Put a job in its queue, once for each idempotency key of the caller.
@@ -129,35 +108,7 @@ class JobQueue:
         IdempotencyKeyReused
             The key was used for something else.
         """
-        now = self._clock()
-        errors = newjob.new_job_errors(new, self._job_types, now)
-        job_type = self._job_types.get(new.type)
-        if errors or job_type is None:
-            raise InvalidRequest(*errors)
-        queue = new.queue or job_type.queue
-        caller.require_queue(queue)
-        if caller.role is Role.PRODUCER and new.priority.rank > caller.max_priority.rank:
-            raise PriorityNotAllowed
-        key = new.idempotency_key
-        job = Job(
-            id=self._new_id(now) if key is None else keyed_job_id(caller.id, key),
-            type=new.type,
-            queue=queue,
-            payload=new.payload,
-            priority=new.priority,
-            status=JobStatus.PENDING,
-            retry_count=0,
-            max_retries=job_type.policy.max_retries if new.max_retries is None else new.max_retries,
-            available_at=new.available_at(now),
-            created_by=caller.id,
-            created_at=now,
-            updated_at=now,
-            idempotency_key=key,
-            trace_id=trace_id,
-        )
-        if key is None:
-            return self._put(job, now)
-        return self._put_keyed(job, now, newjob.fingerprint(new, self._job_types))
+        return self._enqueuer.enqueue(caller, new, trace_id)
 
     def get(self, caller: Principal, job_id: str) -> Job:
         """Return a job as it is now.
@@ -185,9 +136,10 @@ class JobQueue:
         InvalidCursor
             `after` is no place in this list.
         """
-        if unknown := self._unknown(wanted):
+        unknown = (*queue_errors(wanted.queue, self._job_types), *type_errors(wanted.type, self._job_types))
+        if unknown:
             raise InvalidRequest(*unknown)
-        queues = self._queues(caller, None if wanted.queue is None else [wanted.queue])
+        queues = asked_queues(caller, None if wanted.queue is None else [wanted.queue], self._job_types)
         return list_jobs(self._table, queues, wanted, limit=limit, after=after, now=self._clock())
 
     def claim(
@@ -228,14 +180,10 @@ class JobQueue:
     ) -> tuple[Job, ...]:
         """Take up to `max_jobs` jobs from one look at the lanes (see `claim`)."""
         require_range("lease_seconds", lease_seconds, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS)
-        open_queues = self.open_queues(self._queues(caller, queues))
+        open_queues = self.open_queues(asked_queues(caller, queues, self._job_types))
         if not open_queues:
             return ()
-        wish = Wish(
-            worker_id=caller.id,
-            queues=open_queues,
-            lease_seconds=lease_seconds,
-        )
+        wish = Wish(worker_id=caller.id, queues=open_queues, lease_seconds=lease_seconds)
         return tuple(self._claimer.claim(wish, max_jobs))
 
     def open_queues(self, queues: Sequence[str]) -> tuple[str, ...]:
@@ -304,22 +252,7 @@ class JobQueue:
         stored = self._read(caller, job_id)
         if caller.role is not Role.ADMIN and stored.job.created_by != caller.id:
             raise JobNotFound
-        wanted = mark("cancel", self._new_token())
-        for _ in range(_MOST_DECISIONS):
-            decision = after_cancel(stored.job)
-            now = self._clock()
-            if isinstance(decision, Unchanged):
-                return stored.job
-            if isinstance(decision, Ended):
-                outcome = self._table.settle(stored, decision, now=now, mark=wanted)
-            else:
-                outcome = self._table.ask_to_cancel(stored, now=now, mark=wanted)
-            if isinstance(outcome, StoredJob):
-                return outcome.job
-            stored = _moved(outcome)
-            if is_repeated(wanted, stored.marks):
-                return stored.job
-        raise Unavailable
+        return self._steering.cancel(stored)
 
     def retry(self, caller: Principal, job_id: str) -> Job:
         """Give a failed or cancelled job a new life, with all its retries.
@@ -331,69 +264,13 @@ class JobQueue:
         JobNotRetryable
             It neither failed nor was cancelled.
         """
-        stored = self._read(caller, job_id)
-        wanted = mark("retry", self._new_token())
-        for _ in range(_MOST_DECISIONS):
-            now = self._clock()
-            outcome = self._table.settle(
-                stored,
-                after_retry(stored.job, now),
-                now=now,
-                mark=wanted,
-                forget=_FORGOTTEN_BY_RETRY,
-            )
-            if isinstance(outcome, StoredJob):
-                return outcome.job
-            stored = _moved(outcome)
-            if is_repeated(wanted, stored.marks):
-                return stored.job
-        raise Unavailable
-
-    def _put(self, job: Job, now: datetime) -> Enqueued:
-        outcome = self._table.put(job, now=now, fingerprint=None, enqueue_token=None)
-        # nobody else mints this id: whatever is there under it, this very write put there
-        return Enqueued(job if isinstance(outcome, StoredJob) else _moved(outcome).job, created=True)
-
-    def _put_keyed(self, job: Job, now: datetime, fingerprint: str) -> Enqueued:
-        token = self._new_token()
-        outcome = self._table.put(job, now=now, fingerprint=fingerprint, enqueue_token=token)
-        if isinstance(outcome, StoredJob):
-            return Enqueued(job, created=True)
-        found = _moved(outcome)
-        if found.enqueue_token == token:
-            return Enqueued(found.job, created=True)
-        if found.fingerprint != fingerprint:
-            raise IdempotencyKeyReused
-        count(Metric.REPLAYED, **labels(self._job_types, found.job.queue, found.job.type))
-        return Enqueued(found.job, created=False)
+        return self._steering.retry(self._read(caller, job_id))
 
     def _read(self, caller: Principal, job_id: str) -> StoredJob:
         stored = self._table.get(job_id, self._clock()) if is_job_id(job_id) else None
         if stored is None or not caller.may_use(stored.job.queue):
             raise JobNotFound
         return stored
-
-    def _unknown(self, wanted: JobFilter) -> tuple[FieldError, ...]:
-        errors: tuple[FieldError, ...] = ()
-        if wanted.queue is not None and not self._job_types.has_queue(wanted.queue):
-            errors += (FieldError("queue", "unknown_queue", "queue is not a declared queue"),)
-        if wanted.type is not None and self._job_types.get(wanted.type) is None:
-            errors += (FieldError("type", "unknown_type", "type is not a declared job type"),)
-        return errors
-
-    def _queues(self, caller: Principal, asked: Sequence[str] | None) -> tuple[str, ...]:
-        if asked is None:
-            return caller.granted(queue.name for queue in self._job_types.queues)
-        unknown = [
-            FieldError("queues", "unknown_queue", "queues names a queue that is not declared")
-            for queue in asked
-            if not self._job_types.has_queue(queue)
-        ]
-        if unknown:
-            raise InvalidRequest(unknown[0])
-        for queue in asked:
-            caller.require_queue(queue)
-        return tuple(dict.fromkeys(asked))
 
 
 def open_queue(settings: Settings, job_types: JobTypes, *, client: DynamoDBClient | None = None) -> JobQueue:
@@ -416,10 +293,3 @@ def open_queue(settings: Settings, job_types: JobTypes, *, client: DynamoDBClien
         pauses=Pauses(open_queues_table(settings, client=client), utc_now),
         redact_emails=settings.redact_emails,
     )
-
-
-def _moved(refused: Refused) -> StoredJob:
-    """Return the job as another call left it; it may have gone altogether."""
-    if refused.old is None:
-        raise JobNotFound
-    return refused.old

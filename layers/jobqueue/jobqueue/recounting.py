@@ -27,7 +27,8 @@ from typing import Any
 
 from jobqueue.job import JobPriority, JobStatus
 from jobqueue.jobtype import JobTypes
-from jobqueue.lanequeries import LaneQueries, Place
+from jobqueue.laneindex import Place
+from jobqueue.lanequeries import LaneQueries
 from jobqueue.lanes import Lanes
 from jobqueue.queues import QueueRecord, QueuesTable, counter
 

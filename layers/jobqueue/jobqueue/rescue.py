@@ -15,7 +15,9 @@ from typing import TypeAlias
 
 from botocore.exceptions import ClientError
 
-from jobqueue.errors import JobQueueError, Unavailable
+from jobqueue.conditions import LEASE_IS_OVER
+from jobqueue.deciding import decide
+from jobqueue.errors import JobNotFound, JobQueueError, Unavailable
 from jobqueue.item import LaneEntry, StoredJob, Unreadable
 from jobqueue.job import Clock, Job, JobFailure, JobStatus, JobSummary, format_timestamp, utc_now
 from jobqueue.jobtype import JobTypes
@@ -23,14 +25,13 @@ from jobqueue.lanes import up_to
 from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, Backoff, lease_ran_out
 from jobqueue.retries import Retries
 from jobqueue.settings import Settings
-from jobqueue.table import LEASE_IS_OVER, JobsTable, Refused, open_table
+from jobqueue.table import JobsTable, Refused, open_table
 
 PAGE = 50
 MOST_PER_LANE = 500
 """Entries of one lane that one run looks at; the next run carries on with what is then the oldest."""
 
 MOST_AT_ONCE = 16
-_MOST_DECISIONS = 10
 
 
 class Found(StrEnum):
@@ -115,7 +116,7 @@ class Rescuer:
         until = up_to(self._clock() - LEASE_GRACE)
         start: tuple[str, str] | None = None
         for _ in range(MOST_PER_LANE // PAGE):
-            page = self._table.read_lane(lane, limit=PAGE, start=start, until=until)
+            page = self._table.index.read(lane, limit=PAGE, start=start, until=until)
             yield from page.entries
             yield from page.unreadable
             start = page.next
@@ -135,27 +136,33 @@ class Rescuer:
         return found
 
     def _decide(self, stored: StoredJob | None) -> tuple[Found, Job | None]:
-        for _ in range(_MOST_DECISIONS):
-            if stored is None or stored.job.status is not JobStatus.RUNNING:
-                return Found.GONE, None
-            now = self._clock()
-            if not lease_ran_out(stored.job, now):
-                self._table.refile(stored)
-                return Found.EXTENDED, stored.job
-            outcome = self._table.settle(
-                stored,
-                self._retries.after_failure(stored.job, now),
-                now=now,
-                failure=JobFailure(error=LEASE_EXPIRED, failed_at=now, worker_id=stored.job.worker_id),
-                only_if=(LEASE_IS_OVER,),
-                values={"over": format_timestamp(now - LEASE_GRACE)},
-            )
-            if not isinstance(outcome, Refused):
-                return _FOUND[outcome.job.status], outcome.job
-            # extended, cancelled, taken over or finished meanwhile, or refused by its own lost success:
-            # the item as it was found tells which
-            stored = outcome.old
-        raise Unavailable
+        try:
+            return decide(stored, answer=self._answer, write=self._write)
+        except JobNotFound:
+            return Found.GONE, None
+
+    def _answer(self, stored: StoredJob) -> tuple[Found, Job | None] | None:
+        if stored.job.status is not JobStatus.RUNNING:
+            return Found.GONE, None
+        if not lease_ran_out(stored.job, self._clock()):
+            self._table.refile(stored)
+            return Found.EXTENDED, stored.job
+        return None
+
+    def _write(self, stored: StoredJob) -> tuple[Found, Job | None] | Refused:
+        now = self._clock()
+        update = self._table.updates.settle(
+            stored,
+            self._retries.after_failure(stored.job, now),
+            now=now,
+            failure=JobFailure(error=LEASE_EXPIRED, failed_at=now, worker_id=stored.job.worker_id),
+            only_if=(LEASE_IS_OVER,),
+            values={"over": format_timestamp(now - LEASE_GRACE)},
+        )
+        outcome = self._table.update(update)
+        if isinstance(outcome, Refused):
+            return outcome
+        return _FOUND[outcome.job.status], outcome.job
 
 
 _FOUND = {

@@ -118,7 +118,7 @@ class Look:
         """
         while self._lanes:
             if self._page is None:
-                page = self._table.read_lane(
+                page = self._table.index.read(
                     self._lanes[0], limit=entries, start=self._start, until=self._until
                 )
                 self._page, self._next = page.entries, page.next
