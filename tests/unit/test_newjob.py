@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jobqueue.job import JobPriority
 from jobqueue.jobtype import JobType, JobTypes, Policy, Queue
 from jobqueue.newjob import NewJob, fingerprint, new_job_errors, payload_errors
-from jobqueue.webhooks.message import SENDERS
+from jobqueue.webhooks.headers import SENDERS
 from tests.support.clock import START
 
 EMAIL = {"to": "a@example.com", "subject": "Hello", "body": "How are you?"}

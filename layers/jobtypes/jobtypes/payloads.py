@@ -7,26 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl
 
+from jobqueue.webhooks.headers import is_senders
+
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", re.ASCII)
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e]{0,1000}")
-_OURS = frozenset(
-    {
-        "authorization",
-        "connection",
-        "content-length",
-        "expect",
-        "host",
-        "keep-alive",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "user-agent",
-    }
-)
-_OUR_PREFIX = "webhook-"
 _ADDRESS = r"^[^\s@,;:<>()\[\]\\\"\x00-\x1f\x7f]{1,64}@[A-Za-z0-9.-]{1,253}$"
 _ONE_LINE = r"^[^\x00-\x1f\x7f]*$"
 
@@ -68,7 +52,7 @@ def _acceptable_headers(headers: dict[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name):
             raise ValueError("has a name that is not a header's")
-        if name.lower() in _OURS or name.lower().startswith(_OUR_PREFIX):
+        if is_senders(name):
             raise ValueError("has a name that is set by the sender")
         if not _HEADER_VALUE.fullmatch(value):
             raise ValueError("has a value that is not printable ASCII of at most 1000 characters")

@@ -8,29 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from jobqueue.webhooks.headers import is_senders
 from jobqueue.webhooks.refusals import HeaderNotAllowed, WebhookNotAllowed
 
 USER_AGENT = "jobqueue"
 _PORTS = {"http": 80, "https": 443}
-
-SENDERS = frozenset(
-    {
-        "authorization",
-        "connection",
-        "content-length",
-        "expect",
-        "host",
-        "keep-alive",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "user-agent",
-    }
-)
-_SENDERS_PREFIX = "webhook-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +99,6 @@ def all_headers(given: Mapping[str, str], ours: Mapping[str, str], target: Targe
         If the job sets what only the sender may set.
     """
     wanted = {name.lower(): value for name, value in given.items()}
-    if any(name in SENDERS or name.startswith(_SENDERS_PREFIX) for name in wanted):
+    if any(map(is_senders, wanted)):
         raise HeaderNotAllowed
     return {**ours, **wanted, "host": target.authority, "user-agent": USER_AGENT}
