@@ -7,10 +7,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from jobqueue.item import new_job_attributes, to_item
-from jobqueue.job import Job, JobPriority, JobStatus, new_job_id, utc_now
+from jobqueue.job import new_job_id, utc_now
 from jobqueue.lanes import Lanes, order
 from tests.bench.life import ADMIN, JOB_TYPES, open_bench_queue
 from tests.bench.meter import Bill, Meter
+from tests.support.samples import a_job
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -35,15 +36,9 @@ def fill(client: DynamoDBClient, table: str, jobs: int) -> None:
 
     def item(number: int) -> dict[str, Any]:
         moment = now - timedelta(milliseconds=jobs - number)
-        job = Job(
+        job = a_job(
             id=new_job_id(moment),
             type="bench",
-            queue="default",
-            payload={},
-            priority=JobPriority.LOW,
-            status=JobStatus.PENDING,
-            retry_count=0,
-            max_retries=3,
             available_at=moment,
             created_by=ADMIN.id,
             created_at=moment,

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from jobqueue.job import Job, JobPriority, JsonObject
+from jobqueue.job import Job, JsonObject
 from jobqueue.jobtype import JobType, JobTypes, Policy
 from jobqueue.lifecycle import Backoff
-from jobqueue.principal import Principal, Role
 from jobqueue.queue import JobQueue, NewJob
 from jobqueue.table import JobsTable
 from tests.bench.baseline import SampleQueue
 from tests.bench.meter import Bill, Meter
+from tests.support.callers import admin
 from tests.support.tables import create_tables
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ BATCH = 10
 WAITING = 300
 """Jobs that wait before those of the sample, which reads up to 250 of them to find one."""
 
-ADMIN = Principal(id="key:bench", role=Role.ADMIN, queues=frozenset({"*"}), max_priority=JobPriority.CRITICAL)
+ADMIN = admin("bench")
 
 
 class AnyPayload(BaseModel):

@@ -9,25 +9,13 @@ from typing import Any
 
 import pytest
 
-from jobqueue.job import Job, JobPriority, JobStatus
+from jobqueue.job import Job, JobStatus
 from tests.dynamodb.history import Call, Kind, violations
 from tests.support.clock import START
+from tests.support.samples import a_job
 
 LEASE = timedelta(seconds=60)
-NEW = Job(
-    id="job_A",
-    type="note",
-    queue="default",
-    payload={},
-    priority=JobPriority.LOW,
-    status=JobStatus.PENDING,
-    retry_count=0,
-    max_retries=1,
-    available_at=START,
-    created_by="key:shop",
-    created_at=START,
-    updated_at=START,
-)
+NEW = a_job(id="job_A", max_retries=1)
 COMPLETED = NEW.evolve(status=JobStatus.COMPLETED)
 History = list[Call]
 

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jobqueue.job import (
-    Job,
     JobPriority,
     JobStatus,
     format_timestamp,
@@ -22,6 +21,7 @@ from jobqueue.job import (
     utc_now,
 )
 from tests.support.clock import START
+from tests.support.samples import a_job
 
 OFFSETS = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 # weeks away from either end of the calendar, which no offset can leave then
@@ -181,19 +181,6 @@ def test_what_is_finished() -> None:
 
 
 def test_a_job_evolves_into_another_and_stays() -> None:
-    job = Job(
-        id=new_job_id(START),
-        type="note",
-        queue="default",
-        payload={},
-        priority=JobPriority.LOW,
-        status=JobStatus.PENDING,
-        retry_count=0,
-        max_retries=3,
-        available_at=START,
-        created_by="key:shop",
-        created_at=START,
-        updated_at=START,
-    )
+    job = a_job()
     assert job.evolve(retry_count=1).retry_count == 1
     assert job.retry_count == 0
