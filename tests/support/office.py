@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -20,7 +19,7 @@ from jobqueue.pauses import Pauses
 from jobqueue.queue import JobQueue
 from jobqueue.queues import QueueRecord, QueuesTable, counter
 from jobqueue.recounting import Recounter
-from tests.support.workshop import BACKOFF, JOB_TYPES, JOBS, Workshop
+from tests.support.workshop import JOB_TYPES, JOBS, Workshop
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -66,18 +65,9 @@ class Office(Workshop):
         self.measurer = self.a_measurer()
         self._seen = 0
 
-    def another_queue(self, job_types: JobTypes = JOB_TYPES) -> JobQueue:
+    def another_queue(self, job_types: JobTypes = JOB_TYPES, **options: Any) -> JobQueue:
         """Make another queue on the same tables, as another process has it."""
-        return JobQueue(
-            self.table(job_types),
-            job_types,
-            backoff=BACKOFF,
-            clock=self.clock,
-            new_id=lambda _: f"job_{next(self._ids):026d}",
-            new_token=lambda: f"token-{next(self._tokens)}",
-            rng=random.Random(1),
-            pauses=Pauses(self.queues, self.clock),
-        )
+        return super().another_queue(job_types, pauses=Pauses(self.queues, self.clock), **options)
 
     def an_operator(self, **options: Any) -> Operator:
         """Make an operator, as another process has it."""

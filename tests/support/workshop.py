@@ -82,7 +82,7 @@ class Workshop:
             on_found=lambda found, job, _: self.found.append((found, job.id)),
         )
 
-    def another_queue(self, job_types: JobTypes = JOB_TYPES) -> JobQueue:
+    def another_queue(self, job_types: JobTypes = JOB_TYPES, **options: Any) -> JobQueue:
         """Make another queue on the same table, as another process has it."""
         return JobQueue(
             self.table(job_types),
@@ -92,6 +92,7 @@ class Workshop:
             new_id=lambda _: f"job_{next(self._ids):026d}",  # so that equal times keep the order
             new_token=lambda: f"token-{next(self._tokens)}",
             rng=random.Random(1),
+            **options,
         )
 
     def table(self, job_types: JobTypes = JOB_TYPES) -> JobsTable:
