@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from local.curl import QUEUE
-from tests.e2e.jobs import work
+from tests.e2e.jobs import JsonObject
 from tests.e2e.running import Stack, read_stack, running
 
 
@@ -46,9 +46,20 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture
 def empty(stack: Stack) -> Stack:
-    """The stack with no job left that a worker could claim."""
-    while (claimed := stack.call("worker", "POST", "/jobs/claim", {"queues": [QUEUE]})).status_code == 200:
-        done = work(stack, claimed.json(), "complete")
-        assert done.status_code == 200, done.text
-    assert claimed.status_code == 204, claimed.text
+    """The stack with no job left that a worker could claim: not now, not later, not when a lease is over."""
+    while left := those(stack, "pending"):
+        for job in left:
+            done = stack.call("admin", "POST", f"/jobs/{job['id']}/cancel", {})
+            assert done.status_code == 200, done.text
+    while left := those(stack, "running"):
+        for job in left:  # the same key holds it, so no token is needed
+            done = stack.call("worker", "POST", f"/jobs/{job['id']}/complete", {})
+            assert done.status_code == 200, f"{job['worker_id']} still holds {job['id']}: {done.text}"
     return stack
+
+
+def those(stack: Stack, status: str) -> list[JsonObject]:
+    answer = stack.call("admin", "GET", f"/jobs?queue={QUEUE}&status={status}&limit=100")
+    assert answer.status_code == 200, answer.text
+    jobs: list[JsonObject] = answer.json()["jobs"]
+    return jobs
