@@ -8,6 +8,8 @@ import pytest
 
 from jobqueue.errors import JobNotHeld, Unavailable
 from jobqueue.job import JobFailure, JobStatus
+from jobqueue.spread import PAGE
+from jobqueue.takeover import MOST_IN_VAIN
 from tests.support.callers import worker
 from tests.support.clock import START
 from tests.support.workshop import LEASE_SECONDS, MAILER, OPS, PRINTER, Workshop
@@ -96,6 +98,63 @@ def test_a_job_without_retries_is_not_taken_nor_in_the_way(workshop: Workshop) -
     assert workshop.claim(PRINTER).id == lost.id
     assert workshop.queue.claim(PRINTER) is None
     assert workshop.item(spent.id)["status"] == "running"
+
+
+@pytest.mark.parametrize("obstacle", ["asked to cancel", "extended", "extended and asked to cancel"])
+def test_what_cannot_be_taken_is_not_in_the_way(obstacle: str, workshop: Workshop) -> None:
+    for _ in range(3):
+        job = workshop.running()
+        if "extended" in obstacle:
+            workshop.queue.extend(MAILER, job.id, lease_seconds=3600)
+        if "cancel" in obstacle:
+            workshop.queue.cancel(OPS, job.id)
+    workshop.clock.advance(1)
+    lost = workshop.running()
+    workshop.lose_lease()
+    assert workshop.claim(PRINTER).id == lost.id
+    assert workshop.queue.claim(PRINTER) is None
+
+
+def test_pages_of_jobs_without_retries_are_not_in_the_way(workshop: Workshop) -> None:
+    for _ in range(3 * PAGE):
+        workshop.running(max_retries=0)
+    workshop.clock.advance(1)
+    lost = workshop.running()
+    workshop.lose_lease()
+    assert workshop.claim(PRINTER).id == lost.id
+    assert workshop.queue.claim(PRINTER) is None
+
+
+def test_one_claim_reads_so_much_in_vain_and_no_more(workshop: Workshop) -> None:
+    for _ in range(MOST_IN_VAIN + 1):
+        workshop.queue.cancel(OPS, workshop.running().id)
+    workshop.lose_lease()
+    with workshop.calls() as calls:
+        assert workshop.queue.claim(PRINTER) is None
+    assert (calls["GetItem"], calls["UpdateItem"]) == (MOST_IN_VAIN, 0)
+
+
+def test_a_batch_takes_over_as_many_as_it_may(workshop: Workshop) -> None:
+    lost = []
+    for queue in ("bulk", "default", "bulk", "default"):
+        lost.append(workshop.running(queue=queue).id)
+        workshop.clock.advance(1)
+    workshop.lose_lease()
+    assert [job.id for job in workshop.queue.claim_batch(PRINTER, 3)] == lost[:3]
+    assert [job.id for job in workshop.queue.claim_batch(PRINTER, 3)] == lost[3:]
+
+
+def test_what_was_taken_over_is_handed_out_though_the_next_fails(workshop: Workshop) -> None:
+    lost = [workshop.running().id, workshop.running().id]
+    workshop.lose_lease()
+
+    def fail() -> None:
+        raise Unavailable
+
+    with workshop.just_before("UpdateItem", lambda: None, fail):
+        taken = workshop.queue.claim_batch(PRINTER, 2)
+    assert len(taken) == 1
+    assert taken[0].id in lost
 
 
 def test_an_extended_lease_is_not_taken_but_filed_anew(workshop: Workshop) -> None:

@@ -15,10 +15,11 @@ ORDER = (
     {"api"},
     {"scheduled", "worker"},
     {"measuring", "operating", "rescue"},
-    {"authorizer", "queue", "recounting"},
+    {"authorizer", "queue", "recounting", "throttle"},
     {"claiming", "enqueuing", "holding", "listing", "steering"},
-    {"deciding", "following", "lanequeries", "oldest", "pauses", "retries", "spread"},
-    {"announcing", "queues", "table"},
+    {"takeover"},
+    {"deciding", "following", "lanequeries", "oldest", "pauses", "retries", "spread", "taking"},
+    {"announcing", "callers", "queues", "table"},
     {"laneindex", "updates"},
     {"changes", "conditions", "lanes", "lifecycle", "marks", "newjob"},
     {"keys"},
@@ -31,6 +32,7 @@ LINE = {"__init__": len(ORDER)} | {name: line for line, names in enumerate(ORDER
 # Who knows that there is a table. The API is not among them.
 KNOW_DYNAMODB = {
     "authorizer",
+    "callers",
     "changes",
     "claiming",
     "conditions",
@@ -53,6 +55,8 @@ KNOW_DYNAMODB = {
     "spread",
     "steering",
     "table",
+    "takeover",
+    "taking",
     "updates",
 }
 

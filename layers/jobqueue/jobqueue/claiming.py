@@ -14,18 +14,17 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import timedelta
 
 from jobqueue.errors import CorruptItem, Unavailable
-from jobqueue.item import LaneEntry, StoredJob
-from jobqueue.job import Clock, Job, JobFailure, JobPriority, JobSummary
+from jobqueue.item import LaneEntry
+from jobqueue.job import Clock, Job, JobPriority, JobSummary
 from jobqueue.jobtype import JobTypes
 from jobqueue.lanes import up_to
-from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, may_be_taken_over
 from jobqueue.metrics import Measures, Metric, labels
-from jobqueue.spread import PAGE, Look, Settled, Window, waves
-from jobqueue.table import JobsTable, Refused
-from jobqueue.updates import Hold
+from jobqueue.spread import Look, Settled, Window, waves
+from jobqueue.table import JobsTable
+from jobqueue.takeover import Takeover
+from jobqueue.taking import Holds, Wish, taken
 
 SHARDS_AT_FIRST = 2
 """How many shards of a queue a claim looks at, all their priorities, before it looks at the others.
@@ -35,25 +34,6 @@ waits in a shard that it did not look at. With s shards the next claims find tha
 is soon where shards are needed at all; looking at every lane of every shard first would cost each claim 3s
 queries that find nothing.
 """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What a claimer asks for.
-
-    Attributes
-    ----------
-    worker_id : str
-        Who will hold the jobs.
-    queues : sequence of str
-        Where to look.
-    lease_seconds : int or None
-        How long to hold a job; None takes its type's.
-    """
-
-    worker_id: str
-    queues: Sequence[str]
-    lease_seconds: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +70,17 @@ class Claimer:
         self._table = table
         self._job_types = job_types
         self._clock = clock
-        self._new_token = new_token
         self._rng = rng
+        self._holds = Holds(job_types, clock, new_token)
+        self._takeover = Takeover(table, job_types, clock, self._holds)
         self._window = Window(rng)
         self._settled = Settled()
 
     def claim(self, wish: Wish, max_jobs: int) -> list[Job]:
         """Take up to `max_jobs` jobs: the highest priority first, the oldest first.
 
-        When no lane has one, the oldest job whose lease ran out is taken over, if there is one. Fewer
-        than `max_jobs` means that no more candidates were left, or that DynamoDB failed after the first
-        was taken.
+        When no lane has one, jobs whose lease ran out are taken over (see `Takeover`). Fewer than `max_jobs`
+        means that no more candidates were left, or that DynamoDB failed after the first was taken.
 
         Raises
         ------
@@ -130,7 +110,7 @@ class Claimer:
                 if left == 0:
                     return
         if left == max_jobs:
-            yield self._take_over(wish)
+            yield from self._takeover.take(wish, max_jobs)
 
     def _look(self, queue: str, priority: JobPriority, begin: float, shards: slice) -> Look:
         """Look at some of the shards of a queue, in a circle that begins somewhere."""
@@ -182,67 +162,16 @@ class Claimer:
         return tried
 
     def _claim_one(self, entry: LaneEntry, wish: Wish) -> Job | Unavailable | None:
-        hold = self._hold(entry.summary.type, wish)
+        hold = self._holds.make(entry.summary.type, wish)
         try:
-            return _taken(self._table.update(self._table.updates.claim(entry, hold)), hold)
+            return taken(self._table.update(self._table.updates.claim(entry, hold)), hold)
         except CorruptItem:
             return None  # rescue reports it; the others can still be claimed
         except Unavailable as failure:
             return failure  # what is claimed beside it must not be lost
-
-    def _take_over(self, wish: Wish) -> list[Job]:
-        """Take the oldest job whose lease ran out, if its item says so too."""
-        over = up_to(self._clock() - LEASE_GRACE)
-        found = [
-            entry
-            for queue in wish.queues
-            for lane in self._table.lanes.running(queue)
-            for entry in self._table.index.read(lane, limit=PAGE, until=over).entries
-            if entry.summary.retry_count < entry.summary.max_retries
-        ]
-        for entry in sorted(found, key=lambda entry: entry.lane_order):
-            try:
-                return self._take_over_one(entry.summary.id, wish)
-            except CorruptItem:
-                continue  # rescue reports it; a bad entry must not stay in the way of the next
-        return []
-
-    def _take_over_one(self, job_id: str, wish: Wish) -> list[Job]:
-        now = self._clock()
-        stored = self._table.get(job_id, now)
-        if stored is None:
-            return []
-        if may_be_taken_over(stored.job, now):
-            hold = self._hold(stored.job.type, wish)
-            failure = JobFailure(error=LEASE_EXPIRED, failed_at=now, worker_id=stored.job.worker_id)
-            update = self._table.updates.take_over(stored, hold, failure)
-            job = _taken(self._table.update(update), hold)
-            taken = [] if job is None else [job]
-            self._tell(Metric.RESCUED, taken)
-            return taken
-        self._table.refile(stored)
-        return []
 
     def _tell(self, metric: Metric, jobs: Sequence[Job | JobSummary]) -> None:
         measures = Measures()
         for job in jobs:
             measures.add(metric, 1, **labels(self._job_types, job.queue, job.type))
         measures.write()
-
-    def _hold(self, type_name: str, wish: Wish) -> Hold:
-        now = self._clock()
-        seconds = wish.lease_seconds or self._job_types.policy(type_name).lease_seconds
-        return Hold(
-            worker_id=wish.worker_id,
-            token=self._new_token(),
-            now=now,
-            expires_at=now + timedelta(seconds=seconds),
-        )
-
-
-def _taken(outcome: StoredJob | Refused, hold: Hold) -> Job | None:
-    """Return the job if it is held now: also when the write was refused by its own earlier success."""
-    stored = outcome.old if isinstance(outcome, Refused) else outcome
-    if stored is None or stored.job.lease_token != hold.token:
-        return None
-    return stored.job

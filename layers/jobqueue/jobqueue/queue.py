@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from jobqueue.claiming import Claimer, Wish
+from jobqueue.claiming import Claimer
 from jobqueue.declared import asked_queues, queue_errors, type_errors
 from jobqueue.dynamodb import make_client
 from jobqueue.enqueuing import Enqueued, Enqueuer
@@ -30,6 +30,7 @@ from jobqueue.retries import Retries
 from jobqueue.settings import Settings
 from jobqueue.steering import Steering
 from jobqueue.table import JobsTable, open_table
+from jobqueue.taking import Wish
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
