@@ -87,6 +87,8 @@ def test_a_job_may_say_all_that_a_request_may(stack: Stack) -> None:
         ({"time": None}, "no `time`"),
         ({"time": 1796007600}, "no `time`"),
         ({"time": "noon"}, "not a time"),
+        ({"time": "0001-01-01T00:00:00+14:00"}, "not a time"),
+        ({"time": "9999-12-31T23:59:59-01:00"}, "not a time"),
         ({"time": "2026-11-30T03:00:00"}, "offset"),
         ({"rule": ""}, "no `rule`"),
         ({"rule": "x" * 201}, "200"),

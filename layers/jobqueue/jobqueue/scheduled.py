@@ -115,11 +115,11 @@ def _time(event: Mapping[str, Any]) -> datetime:
     told = _replaced(event, "time")
     try:
         moment = datetime.fromisoformat(told)
-    except ValueError:
+        if moment.tzinfo is None:
+            raise InvalidSchedule("`time` has no offset from UTC.")
+        return moment.astimezone(UTC)
+    except (ValueError, OverflowError):  # the latter of a time at the calendar's edge
         raise InvalidSchedule("`time` is not a time.") from None
-    if moment.tzinfo is None:
-        raise InvalidSchedule("`time` has no offset from UTC.")
-    return moment.astimezone(UTC)
 
 
 def _replaced(event: Mapping[str, Any], name: str) -> str:
