@@ -8,8 +8,10 @@ from types import TracebackType
 from typing import Any, Self, TypeAlias
 
 from jobqueue.errors import JobQueueError
+from jobqueue.lifecycle import MAX_RETRY_IN_SECONDS
+from jobqueue.newjob import MAX_DELAY_SECONDS
 from jobqueue.worker.handlers import Handler
-from jobqueue.worker.outcomes import Cancelled, Discard, LeaseLost, RetryLater, Snooze
+from jobqueue.worker.outcomes import Cancelled, Discard, LeaseLost, RetryLater, Snooze, within
 from jobqueue.worker.run import Run
 
 _MOST_FRAMES = 5
@@ -94,16 +96,23 @@ def call(handler: Handler | None, run: Run) -> End:
 
 
 def _end(error: BaseException) -> End:
+    try:
+        return _as_asked(error)
+    except ValueError as wrong:  # a handler may have set anything, whatever the constructor refuses
+        return _failed(error, f"{type(error).__name__}: {wrong}")
+
+
+def _as_asked(error: BaseException) -> End:
     match error:
         case Snooze():
-            return PutOff(error.seconds or None)
+            return PutOff(within(error.seconds, MAX_DELAY_SECONDS) or None)
         case LeaseLost():
             # either the job is another's, which its token tells, or the function's time is over
             return PutOff(None)
         case Cancelled() | Discard():
             return _failed(error, _text(error), discard=True)
         case RetryLater():
-            return _failed(error, _text(error), retry_in_seconds=error.seconds)
+            return _failed(error, _text(error), retry_in_seconds=within(error.seconds, MAX_RETRY_IN_SECONDS))
     text = _text(error)
     return _failed(error, f"{type(error).__name__}: {text}" if text else "")
 

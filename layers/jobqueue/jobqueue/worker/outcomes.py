@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import SupportsFloat
+
 from jobqueue.lifecycle import MAX_RETRY_IN_SECONDS
 from jobqueue.newjob import MAX_DELAY_SECONDS
 
@@ -23,7 +26,7 @@ class RetryLater(Exception):
 
     def __init__(self, seconds: float, message: str = "") -> None:
         super().__init__(message)
-        self.seconds = _within(seconds, MAX_RETRY_IN_SECONDS)
+        self.seconds = within(seconds, MAX_RETRY_IN_SECONDS)
 
 
 class Snooze(Exception):
@@ -37,7 +40,7 @@ class Snooze(Exception):
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
-        self.seconds = _within(seconds, MAX_DELAY_SECONDS)
+        self.seconds = within(seconds, MAX_DELAY_SECONDS)
 
 
 class Cancelled(Exception):
@@ -48,7 +51,20 @@ class LeaseLost(Exception):
     """Raised by `Run.check` when the job is no longer this worker's. Let it rise."""
 
 
-def _within(seconds: float, most: int) -> float:
-    if not 0 <= seconds <= most:
+def within(seconds: object, most: int) -> float:
+    """Return `seconds` as the queue takes it: a Decimal, say, is a number to a handler but not to JSON.
+
+    Raises
+    ------
+    ValueError
+        If it is no number, or not one of 0 to `most`.
+    """
+    number = math.nan
+    if isinstance(seconds, SupportsFloat) and not isinstance(seconds, bool):
+        try:
+            number = float(seconds)
+        except (OverflowError, ValueError):  # an integer beyond every float, a NaN that signals
+            number = math.nan
+    if not 0 <= number <= most:
         raise ValueError(f"seconds must be 0 to {most}")
-    return float(seconds)  # a Decimal, say, is a number to the handler but not to JSON
+    return number
