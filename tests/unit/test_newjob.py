@@ -126,6 +126,33 @@ def test_all_errors_are_told_at_once() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "run_at, codes",
+    [("0001-01-01T00:00:00+14:00", set()), ("9999-12-31T23:59:59-14:00", {("run_at", "out_of_range")})],
+)
+def test_a_time_at_the_edge_of_the_calendar(run_at: str, codes: set[tuple[str, str]]) -> None:
+    moment = datetime.fromisoformat(run_at)
+    assert refused(run_at=moment) == codes
+    new = NewJob(type="note", run_at=moment)
+    assert new.available_at(START) >= START
+    assert fingerprint(new, JOB_TYPES) != fingerprint(NewJob(type="note"), JOB_TYPES)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "removed", "queue": "removed", "max_retries": 101, "delay_seconds": -1},
+        {"payload": {"text": "\ud83d"}, "run_at": START.replace(tzinfo=None), "delay_seconds": 1},
+        {"run_at": START.replace(year=9000), "idempotency_key": ""},
+        {"type": "email", "payload": {"to": 7}, "idempotency_key": "\ud83d\n"},
+    ],
+)
+def test_every_message_begins_with_its_field(fields: dict[str, Any]) -> None:
+    errors = new_job_errors(NewJob(**{"type": "note", **fields}), JOB_TYPES, START)
+    assert len(errors) > 1
+    assert [error.message for error in errors if not error.message.startswith(f"{error.field}: ")] == []
+
+
 def test_an_error_deep_in_a_payload_tells_its_path_and_not_its_value() -> None:
     payload = {"url": "https://example.com", "headers": {"x-canary": 7}, "method": "CANARY"}
     errors = payload_errors("webhook", payload, JOB_TYPES)

@@ -297,7 +297,7 @@ def test_a_delay_out_of_range_is_the_handlers_error(workshop: Workshop, make: An
 def test_a_result_that_cannot_be_stored_is_not_worked_for_again(workshop: Workshop, result: Any) -> None:
     job = workshop.enqueue()
     assert Site(workshop, lambda _: result).work() == {Outcome.FAILED: 1}
-    assert str(workshop.get(job.id).error).startswith("result ")
+    assert str(workshop.get(job.id).error).startswith("result: ")
 
 
 def test_a_payload_that_fits_its_model_no_longer_is_discarded_by_name(workshop: Workshop) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jobqueue.errors import FieldError, InvalidRequest
+from jobqueue.fielderrors import field_error
 from jobqueue.jobtype import JobTypes
 from jobqueue.principal import Principal
 
@@ -13,14 +14,14 @@ def type_errors(name: str | None, job_types: JobTypes) -> tuple[FieldError, ...]
     """Return what is wrong with the name of a type; None names none."""
     if name is None or job_types.get(name) is not None:
         return ()
-    return (FieldError("type", "unknown_type", "type is not a declared job type"),)
+    return (field_error("type", "unknown_type", "is not a declared job type"),)
 
 
 def queue_errors(name: str | None, job_types: JobTypes) -> tuple[FieldError, ...]:
     """Return what is wrong with the name of a queue; None names none."""
     if name is None or job_types.has_queue(name):
         return ()
-    return (FieldError("queue", "unknown_queue", "queue is not a declared queue"),)
+    return (field_error("queue", "unknown_queue", "is not a declared queue"),)
 
 
 def asked_queues(caller: Principal, asked: Sequence[str] | None, job_types: JobTypes) -> tuple[str, ...]:
@@ -36,8 +37,7 @@ def asked_queues(caller: Principal, asked: Sequence[str] | None, job_types: JobT
     if asked is None:
         return caller.granted(queue.name for queue in job_types.queues)
     if not all(map(job_types.has_queue, asked)):
-        message = "queues names a queue that is not declared"
-        raise InvalidRequest(FieldError("queues", "unknown_queue", message))
+        raise InvalidRequest(field_error("queues", "unknown_queue", "names a queue that is not declared"))
     for queue in asked:
         caller.require_queue(queue)
     return tuple(dict.fromkeys(asked))

@@ -1,4 +1,4 @@
-"""How pydantic's errors are told to a caller: few stable codes, and no message that quotes a value."""
+"""How errors of fields are told to a caller: few stable codes, and no message that quotes a value."""
 
 from __future__ import annotations
 
@@ -45,6 +45,11 @@ _MESSAGES = {
 }
 
 
+def field_error(name: str, code: str, message: str) -> FieldError:
+    """Return an error whose message begins with its field, as all do."""
+    return FieldError(name, code, f"{name}: {message}")
+
+
 def field_errors(
     errors: Iterable[Mapping[str, Any]], path: Sequence[str | int] = ()
 ) -> tuple[FieldError, ...]:
@@ -67,4 +72,4 @@ def _field_error(error: Mapping[str, Any], path: Sequence[str | int]) -> FieldEr
     kind: str = error["type"]
     code = "wrong_type" if kind.endswith("_type") else _CODES.get(kind, "invalid")
     message = _MESSAGES.get(kind) or _MESSAGES.get(code) or error["msg"]
-    return FieldError(name, code, f"{name}: {message}")
+    return field_error(name, code, message)

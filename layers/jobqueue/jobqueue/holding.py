@@ -14,7 +14,8 @@ from typing import Any
 
 from jobqueue import deciding
 from jobqueue.conditions import IS_HELD, held_by
-from jobqueue.errors import FieldError, InvalidRequest, JobNotFound, JobNotHeld
+from jobqueue.errors import InvalidRequest, JobNotFound, JobNotHeld
+from jobqueue.fielderrors import field_error
 from jobqueue.item import StoredJob, pack, unpack
 from jobqueue.job import Clock, Job, JobFailure, JobStatus, is_job_id
 from jobqueue.jobtype import MAX_LEASE_SECONDS, MIN_LEASE_SECONDS, JobTypes
@@ -115,8 +116,7 @@ class Holding:
     ) -> Job:
         """Record a failed attempt; the job is retried, fails, or is cancelled where that was asked."""
         if discard and retry_in_seconds is not None:
-            conflict = "discard and retry_in_seconds exclude each other"
-            raise InvalidRequest(FieldError("discard", "conflict", conflict))
+            raise InvalidRequest(field_error("discard", "conflict", "cannot go with retry_in_seconds"))
         require_range("retry_in_seconds", retry_in_seconds, 0, MAX_RETRY_IN_SECONDS)
         message = clean_error(error or "", emails=self._redact_emails) or NO_ERROR_GIVEN
 
@@ -222,7 +222,7 @@ class Holding:
 def require_range(name: str, value: float | None, least: int, most: int) -> None:
     """Raise `InvalidRequest` if a number is given and is not one of `least` to `most`."""
     if value is not None and not least <= value <= most:  # worded such that NaN is refused
-        raise InvalidRequest(FieldError(name, "out_of_range", f"{name} must be {least} to {most}"))
+        raise InvalidRequest(field_error(name, "out_of_range", f"must be {least} to {most}"))
 
 
 def _well_formed(job_id: str) -> str:
@@ -261,4 +261,4 @@ def _json(value: Any, name: str, max_bytes: int) -> str | None:
     try:
         return to_text(value, max_bytes=max_bytes)
     except NotStorable as error:
-        raise InvalidRequest(FieldError(name, error.code, f"{name} {error}")) from None
+        raise InvalidRequest(field_error(name, error.code, str(error))) from None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jobqueue.declared import queue_errors, type_errors
 from jobqueue.errors import FieldError
-from jobqueue.fielderrors import field_errors
+from jobqueue.fielderrors import field_error, field_errors
 from jobqueue.job import JobPriority, JsonObject
 from jobqueue.jobtype import MAX_RETRIES, JobTypes
 from jobqueue.jsontext import NotStorable, canonical, has_lone_surrogate, to_text
@@ -85,7 +85,7 @@ def payload_errors(type_name: str, payload: JsonObject, job_types: JobTypes) -> 
     try:
         text = to_text(payload, max_bytes=MAX_PAYLOAD_BYTES)
     except NotStorable as error:
-        return (FieldError("payload", error.code, f"payload {error}"),)
+        return (field_error("payload", error.code, str(error)),)
     job_type = job_types.get(type_name)
     return tuple(_model_errors(job_type.payload_model, text)) if job_type else ()
 
@@ -115,30 +115,28 @@ def fingerprint(new: NewJob, job_types: JobTypes) -> str:
 
 def _range_errors(new: NewJob, now: datetime) -> Iterator[FieldError]:
     if new.max_retries is not None and not 0 <= new.max_retries <= MAX_RETRIES:
-        yield FieldError("max_retries", "out_of_range", f"max_retries must be 0 to {MAX_RETRIES}")
+        yield field_error("max_retries", "out_of_range", f"must be 0 to {MAX_RETRIES}")
     if new.delay_seconds is not None and not 0 <= new.delay_seconds <= MAX_DELAY_SECONDS:
-        yield FieldError("delay_seconds", "out_of_range", f"delay_seconds must be 0 to {MAX_DELAY_SECONDS}")
+        yield field_error("delay_seconds", "out_of_range", f"must be 0 to {MAX_DELAY_SECONDS}")
     if new.run_at is None:
         return
     if new.delay_seconds is not None:
-        yield FieldError("run_at", "conflict", "run_at and delay_seconds exclude each other")
+        yield field_error("run_at", "conflict", "cannot go with delay_seconds")
     if new.run_at.tzinfo is None:
-        yield FieldError("run_at", "no_time_zone", "run_at needs an offset from UTC")
+        yield field_error("run_at", "no_time_zone", "needs an offset from UTC")
     elif new.run_at > now + timedelta(seconds=MAX_DELAY_SECONDS):
-        yield FieldError("run_at", "out_of_range", "run_at is more than a year ahead")
+        yield field_error("run_at", "out_of_range", "is more than a year ahead")
 
 
 def _key_errors(key: str | None) -> Iterator[FieldError]:
     if key is None:
         return
     if not 1 <= len(key) <= MAX_KEY_LENGTH:
-        yield FieldError(
-            "idempotency_key", "wrong_length", f"idempotency_key must have 1 to {MAX_KEY_LENGTH} characters"
-        )
+        yield field_error("idempotency_key", "wrong_length", f"must have 1 to {MAX_KEY_LENGTH} characters")
     if has_lone_surrogate(key):
-        yield FieldError("idempotency_key", "invalid_unicode", "idempotency_key has half of a surrogate pair")
+        yield field_error("idempotency_key", "invalid_unicode", "has half of a surrogate pair")
     if any(unicodedata.category(character) == _CONTROL for character in key):
-        yield FieldError("idempotency_key", "control_character", "idempotency_key has a control character")
+        yield field_error("idempotency_key", "control_character", "has a control character")
 
 
 def _model_errors(model: type[BaseModel], text: str) -> Iterator[FieldError]:
