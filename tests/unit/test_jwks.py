@@ -89,6 +89,28 @@ def test_a_new_key_of_the_issuer_is_found(verifier: JwtVerifier, issuer: Issuer)
         verifier.verify(GOOD)  # the old one was taken back
 
 
+def test_a_key_that_was_taken_back_signs_nothing_more_once_the_keys_are_an_hour_old(
+    verifier: JwtVerifier, issuer: Issuer
+) -> None:
+    verifier.verify(GOOD)
+    issuer.document = json.dumps({"keys": [public(OTHER_RSA_KEY, kid="new")]}).encode()
+    issuer.now += 3599
+    verifier.verify(GOOD)  # nobody could know
+    issuer.now += 101
+    for _ in range(2):
+        with pytest.raises(InvalidToken):
+            verifier.verify(GOOD)
+    assert len(issuer.asked) == 2
+
+
+def test_an_issuer_without_any_key_left_is_believed(verifier: JwtVerifier, issuer: Issuer) -> None:
+    verifier.verify(GOOD)
+    issuer.document = b'{"keys": []}'
+    issuer.now += 3601
+    with pytest.raises(InvalidToken):
+        verifier.verify(GOOD)
+
+
 def test_while_the_issuer_is_down_what_was_known_still_holds(verifier: JwtVerifier, issuer: Issuer) -> None:
     verifier.verify(GOOD)
     issuer.down = True
@@ -100,14 +122,33 @@ def test_while_the_issuer_is_down_what_was_known_still_holds(verifier: JwtVerifi
         verifier.verify(signed(claims(), {"alg": "RS256", "kid": "new"}))
 
 
+def test_what_was_known_holds_for_a_day_without_the_issuer_and_no_longer(
+    verifier: JwtVerifier, issuer: Issuer
+) -> None:
+    verifier.verify(GOOD)
+    fetched = issuer.now
+    issuer.down = True
+    for hour in range(1, 25):
+        issuer.now = fetched + hour * 3600
+        verifier.verify(GOOD)
+    issuer.now = fetched + 86_401
+    for _ in range(2):
+        with pytest.raises(Unavailable):  # not refused: the issuer may well have the key
+            verifier.verify(GOOD)
+    issuer.down = False
+    issuer.now += 60
+    verifier.verify(GOOD)
+
+
 def test_before_the_first_keys_nobody_is_refused(verifier: JwtVerifier, issuer: Issuer) -> None:
     issuer.down = True
-    for _ in range(3):
-        with pytest.raises(Unavailable):
-            verifier.verify(GOOD)
-    assert len(issuer.asked) == 1
+    for number in range(60):
+        for token in (GOOD, signed(claims(), {"alg": "RS256", "kid": f"made-up-{number}"})):
+            with pytest.raises(Unavailable):
+                verifier.verify(token)
+        issuer.now += 1
+    assert len(issuer.asked) == 1  # a minute apart, as later
     issuer.down = False
-    issuer.now += 5
     verifier.verify(GOOD)
 
 

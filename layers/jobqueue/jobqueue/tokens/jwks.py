@@ -2,6 +2,9 @@
 
 No token steers a fetch: ``jku``, ``x5u`` and ``jwk`` in its header mean nothing. An unknown key id makes
 the keys be looked up again, at most once a minute however many strangers make one up.
+
+A key that the issuer takes back is good for nothing after an hour. Only while the issuer's keys cannot be
+had do those that were had before still hold, for a day.
 """
 
 from __future__ import annotations
@@ -23,9 +26,11 @@ ALGORITHMS = {"RS256": "RSA", "ES256": "EC"}
 """The algorithms that are accepted, and the type of key of each. All need a private key to sign."""
 
 FRESH_SECONDS = 3600
+"""How old keys may be before they are looked up again; so long may one that was taken back still be used."""
+HELD_SECONDS = 24 * 3600
+"""How long keys are used while they cannot be looked up again."""
 PAUSE_SECONDS = 60
-FIRST_PAUSE_SECONDS = 5
-"""Between two tries as long as none succeeded yet."""
+"""Between two tries to look up the keys, whether or not one ever succeeded."""
 
 TIMEOUT_SECONDS = 3
 MAX_BYTES = 256 * 1024
@@ -69,9 +74,8 @@ class KeySet:
         found = self._keys.get((key_id, algorithm))
         if found is None or self._age() > FRESH_SECONDS:
             self._look_again()
-            # what was had before still holds while the issuer is down
-            found = self._keys.get((key_id, algorithm)) or found
-        if found is not None:
+            found = self._keys.get((key_id, algorithm))
+        if found is not None and self._age() <= HELD_SECONDS:
             return found
         if self._fetched_at is None or self._fetched_at != self._tried_at:
             raise Unavailable
@@ -81,9 +85,9 @@ class KeySet:
         return float("inf") if self._fetched_at is None else self._clock() - self._fetched_at
 
     def _look_again(self) -> None:
+        """Replace the keys by what the issuer publishes now; where that cannot be had, they stay."""
         now = self._clock()
-        pause = FIRST_PAUSE_SECONDS if self._fetched_at is None else PAUSE_SECONDS
-        if self._tried_at is not None and now - self._tried_at < pause:
+        if self._tried_at is not None and now - self._tried_at < PAUSE_SECONDS:
             return
         self._tried_at = now
         try:
