@@ -167,9 +167,10 @@ def test_a_type_without_handler_stops_the_start(
     deployment: Deployment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_LAMBDA_INITIALIZATION_TYPE", "on-demand")
-    thumbnail = JobType(name="thumbnail", payload="tests.support.payloads:Note")
-    with pytest.raises(InvalidHandlers, match=r"functions/work_jobs/handlers/thumbnail\.py"):
-        new_function(JobTypes([*JOB_TYPES.types, thumbnail], JOB_TYPES.queues))
+    # a name that no deployment gives a type of its own
+    nobodys = JobType(name="handled-by-nobody", payload="tests.support.payloads:Note")
+    with pytest.raises(InvalidHandlers, match=r"functions/work_jobs/handlers/handled_by_nobody\.py"):
+        new_function(JobTypes([*JOB_TYPES.types, nobodys], JOB_TYPES.queues))
 
 
 def test_the_start_fails_without_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:

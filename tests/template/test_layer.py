@@ -6,15 +6,17 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.support.imports import FUNCTIONS, JOBTYPES, LIBRARY, sources, third_parties
+from tests.support.tally import PROPERTY
 from tests.support.template import ROOT
 
-MEGABYTE = 1_000_000
+LIBRARY_BYTES, TOKENS_BYTES = 15_000_000, 20_000_000
 PROCESSORS = {"Arm64": "aarch64", "X8664": "x86_64"}
 # In the header of an ELF file: what machine it is for. https://man7.org/linux/man-pages/man5/elf.5.html
 MACHINES = {"aarch64": 183, "x86_64": 62}
@@ -62,9 +64,14 @@ def test_compiled_code_is_for_the_runtime_and_the_processor(deployed: Built) -> 
             assert fits, path
 
 
-def test_the_layer_of_all_functions_is_small(deployed: Built) -> None:
-    sizes = (path.stat().st_size for path in deployed.library.rglob("*") if path.is_file())
-    assert sum(sizes) <= 15 * MEGABYTE
+def test_the_layers_are_small(deployed: Built, record_property: Callable[[str, object], None]) -> None:
+    for name, site, most in (
+        ("the jobqueue layer", deployed.library, LIBRARY_BYTES),
+        ("the tokens layer", deployed.tokens, TOKENS_BYTES),
+    ):
+        size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file())
+        record_property(f"{PROPERTY}bytes in {name} for {deployed.processor}", size)
+        assert size <= most
 
 
 def test_nothing_is_there_that_the_runtime_has_or_cannot_use(deployed: Built) -> None:
