@@ -38,6 +38,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         for scheme in ("light", "dark"):
+            door(browser, scheme)
             shots(browser, scheme, worlds.empty, DESK, {"empty": "#/queues"})
             shots(browser, scheme, worlds.busy, DESK, {"queues": "#/queues", "jobs": "#/jobs?status=running"})
             shots(
@@ -62,6 +63,19 @@ def main() -> None:
 def newest_failed(api: FakeApi) -> str:
     """Return the address of the job that failed last."""
     return f"#/jobs/{worlds.told(api)}"
+
+
+def door(browser: Browser, scheme: Literal["light", "dark"]) -> None:
+    """Take a picture of the page that asks for a key."""
+    api = worlds.empty()
+    with serving(api) as url:
+        context = browser.new_context(locale="en-US", color_scheme=scheme, **DESK)
+        desk = Desk(context.new_page(), url, api=api)
+        desk.page.goto(url)
+        desk.page.get_by_label("API key").wait_for()
+        desk.page.screenshot(path=FOLDER / f"sign-in-{scheme}.png")
+        context.close()
+    assert desk.wrong == []
 
 
 def shots(
