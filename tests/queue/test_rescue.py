@@ -139,24 +139,6 @@ def test_a_poison_job_ends(workshop: Workshop) -> None:
     assert (ended.status, ended.error, ended.retry_count) == (JobStatus.FAILED, "lease expired", 1)
 
 
-def test_rescuing_twice_does_no_harm(workshop: Workshop) -> None:
-    job = workshop.running()
-    workshop.lose_lease()
-    with workshop.just_before("UpdateItem", workshop.rescuer.run):
-        assert workshop.rescuer.run() == {Found.GONE: 1}
-    found = workshop.get(job.id)
-    assert (found.retry_count, len(found.errors), workshop.item(job.id)["rev"]) == (1, 1, 2)
-
-
-def test_a_lost_reply_does_not_count_twice(workshop: Workshop) -> None:
-    job = workshop.running()
-    workshop.lose_lease()
-    with workshop.lost_reply("UpdateItem"):
-        workshop.rescuer.run()
-    found = workshop.get(job.id)
-    assert (found.status, found.retry_count, len(found.errors)) == (JobStatus.PENDING, 1, 1)
-
-
 CHANGES: dict[str, tuple[Callable[[Workshop, str], object], Found, JobStatus]] = {
     "extended": (
         lambda at, job_id: at.queue.extend(MAILER, job_id, lease_seconds=60),

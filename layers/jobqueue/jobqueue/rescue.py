@@ -22,7 +22,7 @@ from jobqueue.item import LaneEntry, StoredJob, Unreadable
 from jobqueue.job import Clock, Job, JobFailure, JobStatus, JobSummary, format_timestamp, utc_now
 from jobqueue.jobtype import JobTypes
 from jobqueue.lanes import up_to
-from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, Backoff, lease_ran_out
+from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, Backoff, Decision, Ended, lease_ran_out
 from jobqueue.retries import Retries
 from jobqueue.settings import Settings
 from jobqueue.table import JobsTable, Refused, open_table
@@ -151,22 +151,40 @@ class Rescuer:
 
     def _write(self, stored: StoredJob) -> tuple[Found, Job | None] | Refused:
         now = self._clock()
+        decision = self._retries.after_failure(stored.job, now)
+        failure = JobFailure(error=LEASE_EXPIRED, failed_at=now, worker_id=stored.job.worker_id)
         update = self._table.updates.settle(
             stored,
-            self._retries.after_failure(stored.job, now),
+            decision,
             now=now,
-            failure=JobFailure(error=LEASE_EXPIRED, failed_at=now, worker_id=stored.job.worker_id),
+            failure=failure,
             only_if=(LEASE_IS_OVER,),
             values={"over": format_timestamp(now - LEASE_GRACE)},
         )
         outcome = self._table.update(update)
-        if isinstance(outcome, Refused):
-            return outcome
-        return _FOUND[outcome.job.status], outcome.job
+        if not isinstance(outcome, Refused):
+            return _found(decision), outcome.job
+        if outcome.old is not None and _is_written(outcome.old.job, decision, failure):
+            return _found(decision), outcome.old.job
+        return outcome
 
 
-_FOUND = {
-    JobStatus.PENDING: Found.REQUEUED,
+def _is_written(job: Job, decision: Decision, failure: JobFailure) -> bool:
+    """Tell whether a write was refused by its own success, whose reply was lost.
+
+    A rescue leaves no mark, which would have to be paid for and is what tells it from a worker's report. So
+    it is known by the microsecond of its failure, and by the jitter of the retry if there is one.
+    """
+    if not job.errors or job.errors[-1] != failure:
+        return False
+    return isinstance(decision, Ended) or job.available_at == decision.available_at
+
+
+def _found(decision: Decision) -> Found:
+    return _ENDED[decision.status] if isinstance(decision, Ended) else Found.REQUEUED
+
+
+_ENDED = {
     JobStatus.FAILED: Found.FAILED,
     JobStatus.CANCELLED: Found.CANCELLED,
 }
