@@ -58,7 +58,13 @@ PARTICULAR: Mapping[str, tuple[Refusal, ...]] = {
 """What only some routes refuse, by function."""
 
 _WITH_BODY = (api_errors.InvalidJson, api_errors.BodyTooLarge, api_errors.UnsupportedMediaType)
-_ALWAYS = (errors.Unauthenticated, errors.InvalidRequest, errors.Unavailable, errors.CorruptItem)
+_ALWAYS = (
+    errors.Unauthenticated,
+    errors.TooManyRequests,
+    errors.InvalidRequest,
+    errors.Unavailable,
+    errors.CorruptItem,
+)
 _NEVER = {api_errors.RouteNotFound, api_errors.MethodNotAllowed}
 """The gateway calls no function for a route or a method that it does not know."""
 

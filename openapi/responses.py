@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from jobqueue.api.problems import KINDS
-from jobqueue.errors import Unavailable
+from jobqueue.errors import TooManyRequests, Unavailable
 from openapi.answers import ANSWERS, RETRY_AFTER, Success
 from openapi.examples import Example
 from openapi.problems import Refusal, component, one_of, refusals
@@ -93,7 +93,7 @@ def _refusal(refused: tuple[Refusal, ...], gateway: str | None) -> Schema:
         content[JSON] = {"schema": {"$ref": "#/components/schemas/GatewayMessage"}}
         lines.append(f"- from the gateway: {gateway}.")
     response: Schema = {"description": "\n".join(lines), "content": content}
-    if Unavailable in refused:
+    if not {TooManyRequests, Unavailable}.isdisjoint(refused):
         response["headers"] = RETRY_AFTER
     return response
 

@@ -23,7 +23,8 @@ and none is guessed.
 **Refusals** are problem details (RFC 9457). Their `type` names what went wrong, and never changes. What the
 gateway itself answers, without asking the API, is `{"message": ...}` as `application/json`: 401 without a
 credential, 403 with one that is not known, 404 for a route that does not exist, 413, 429, and 5xx. A client
-must take both. After 429 and 503, wait as long as `Retry-After` says, or else a second and more.
+must take both. After 429 and 503, wait as long as `Retry-After` says, or else a second and more. 429 comes
+from the gateway for a route, and from the API for a caller, where the deployment limits what each may send.
 """
 
 TAGS: list[dict[str, str]] = [

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -17,22 +15,13 @@ from jobqueue.errors import FieldError, InvalidRequest, JobQueueError
 from jobqueue.job import JobStatus
 from jobqueue.keys import create_key
 from tests.support.callers import admin, producer, worker
+from tests.support.deployed import deployed_settings
 from tests.support.faults import broken, throttled
 from tests.support.http import ENVIRONMENT, Stack, handler
 from tests.support.imports import LIBRARY, imported
 from tests.support.log import captured_log, log_lines
 
 CANARY = "CANARY4711"
-
-
-@contextmanager
-def deployed_settings() -> Iterator[None]:
-    """Let the functions open the queue that their environment names."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dependencies, "_instead", [])
-        dependencies._of_environment.cache_clear()
-        yield
-        dependencies._of_environment.cache_clear()
 
 
 @pytest.fixture
@@ -143,7 +132,10 @@ def test_a_function_opens_the_queue_of_its_environment_once(
 
 
 def test_every_error_that_a_request_can_meet_has_its_answer() -> None:
-    below = ("queue", "holding", "claiming", "listing", "newjob", "principal", "item", "settings", "jobtype")
+    below = (
+        *("queue", "holding", "claiming", "listing", "newjob", "principal", "item", "settings", "jobtype"),
+        *("throttle", "callers"),
+    )
     met = {
         name.removeprefix("jobqueue.errors.")
         for module in below

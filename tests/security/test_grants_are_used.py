@@ -6,7 +6,7 @@ That a policy suffices is shown over HTTP too: the stack of the end-to-end tests
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import timedelta
 from importlib import import_module
 from typing import Any
@@ -27,7 +27,7 @@ from jobtypes import JOB_TYPES
 from tests.support.callers import admin, producer, worker
 from tests.support.events import authorizer_event, http_event
 from tests.support.functions import declared
-from tests.support.grants import FOLLOW_STREAM, TRACING, Grant, grants, needed
+from tests.support.grants import FOLLOW_STREAM, TRACING, WHERE_CALLERS_ARE_LIMITED, Grant, grants, needed
 from tests.support.http import EMAIL, ENVIRONMENT, Stack
 from tests.support.lambdas import Context, event
 from tests.support.receiver import receiving
@@ -132,10 +132,10 @@ def authorizing(stack: Stack) -> set[Grant]:
 
 def by_itself(function: str, opener: str, times: int = 1) -> Callable[[Stack], set[Grant]]:
     def run(stack: Stack) -> set[Grant]:
-        long_ago = open_queue(Settings.from_env(ENVIRONMENT), JOB_TYPES, client=stack.client)
-        long_ago._clock = long_ago._claimer._clock = lambda: utc_now() - timedelta(hours=1)
-        long_ago.enqueue(producer(), NewJob(type="email", payload=EMAIL))
-        assert long_ago.claim(worker())
+        long_ago = Stack(stack.client, JOB_TYPES)
+        long_ago.clock.now = utc_now() - timedelta(hours=1)
+        long_ago.queue.enqueue(producer(), NewJob(type="email", payload=EMAIL))
+        assert long_ago.queue.claim(worker())
         app = import_module(f"functions.{function}.app")
         getattr(app, opener).cache_clear()
         with recorded() as used:
@@ -198,17 +198,22 @@ def test_every_function_is_run() -> None:
     assert RUNS.keys() == declared().keys()
 
 
+@pytest.mark.parametrize(
+    "condition", [None, WHERE_CALLERS_ARE_LIMITED], ids=["as it comes", "callers limited"]
+)
 @pytest.mark.parametrize("function", RUNS)
 def test_what_is_granted_is_what_is_called(
     stack: Stack,
     monkeypatch: pytest.MonkeyPatch,
     record_property: Callable[[str, object], None],
     function: str,
+    condition: str | None,
 ) -> None:
     for name, value in WORKER.items():
         monkeypatch.setenv(name, value)
-    granted = grants(function) - BY_THE_PLATFORM
-    used = RUNS[function](stack)
+    granted = grants(function, *filter(None, [condition])) - BY_THE_PLATFORM
+    with stack.limiting(per_second=100) if condition else nullcontext():
+        used = RUNS[function](stack)
     record_property("counted: policy actions granted", len(granted))
     record_property("counted: policy actions unused", len(granted - used))
     assert used == granted

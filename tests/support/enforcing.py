@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from botocore.client import BaseClient
 
+from jobqueue.api import dependencies
 from jobqueue.api.app import HttpFunction
 from jobqueue.authorizer import ACTION, Authorizer
-from tests.support.grants import Grant, grants, needed
+from tests.support.grants import WHERE_CALLERS_ARE_LIMITED, Grant, grants, needed
 
 
 class PolicyWatch:
@@ -59,7 +60,8 @@ class PolicyWatch:
         def call(client: Any, operation: str, sent: Any) -> Any:
             if self._running:
                 self._counts["calls held against policies"] += 1
-                for grant in needed(operation, sent) - _granted(self._running[-1]):
+                conditions = [WHERE_CALLERS_ARE_LIMITED] if dependencies.throttle() else []
+                for grant in needed(operation, sent) - _granted(self._running[-1], *conditions):
                     self._refused.append(f"{self._running[-1]}: {' on '.join(grant)}")
             return original(client, operation, sent)
 
@@ -67,5 +69,5 @@ class PolicyWatch:
 
 
 @cache
-def _granted(function: str) -> set[Grant]:
-    return grants(function)
+def _granted(function: str, *conditions: str) -> set[Grant]:
+    return grants(function, *conditions)

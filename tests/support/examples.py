@@ -78,7 +78,7 @@ def _play(client: DynamoDBClient, example: Example, by_name: Mapping[str, Exampl
         )
         if records := _stream(stack)[before:]:
             follower.follow(records)
-        with _trouble(stack, example.trouble):
+        with _trouble(stack, example):
             return _send(stack, example)
 
 
@@ -100,11 +100,14 @@ def _send(stack: Stack, example: Example) -> Answer:
 
 
 @contextmanager
-def _trouble(stack: Stack, trouble: str | None) -> Iterator[None]:
+def _trouble(stack: Stack, example: Example) -> Iterator[None]:
     with ExitStack() as troubles:
-        if trouble == "throttled":
+        if example.trouble == "too often":
+            throttle = troubles.enter_context(stack.limiting(per_second=0.1))
+            throttle.admit(CALLERS[example.caller].id)
+        elif example.trouble == "throttled":
             troubles.enter_context(throttled())
-        elif trouble == "broken":
+        elif example.trouble == "broken":
             troubles.enter_context(broken(stack.client, RuntimeError()))
         yield
 

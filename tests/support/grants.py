@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, TypeAlias
 
 from tests.support.functions import declared, logical_id
-from tests.support.template import Template, resources
+from tests.support.template import Template, resources, template
 
 Grant: TypeAlias = tuple[str, str]
 
-TABLES = {"jobs": "JobsTable.Arn", "queues": "QueuesTable.Arn", "api-keys": "ApiKeysTable.Arn"}
+TABLES = {
+    "jobs": "JobsTable.Arn",
+    "queues": "QueuesTable.Arn",
+    "api-keys": "ApiKeysTable.Arn",
+    "callers": "CallersTable.Arn",
+}
 FOLLOW_STREAM: set[Grant] = {
     ("dynamodb:DescribeStream", "JobsTable.StreamArn"),
     ("dynamodb:GetRecords", "JobsTable.StreamArn"),
     ("dynamodb:GetShardIterator", "JobsTable.StreamArn"),
     ("dynamodb:ListStreams", "${JobsTable.Arn}/stream/*"),
 }
+WHERE_CALLERS_ARE_LIMITED = "ThrottlesCallers"
 # X-Ray knows no resources, so these two cannot be narrowed.
 TRACING: set[Grant] = {("xray:PutTraceSegments", "*"), ("xray:PutTelemetryRecords", "*")}
 
@@ -27,20 +34,32 @@ def role_of(name: str) -> Template:
     return properties
 
 
-def statements(name: str) -> list[Template]:
-    """Return all that is granted to a function, in its role and apart from it."""
+def statements(name: str, *conditions: str) -> list[Template]:
+    """Return all that is granted to a function where `conditions` hold, in its role and apart from it."""
     apart = [
         policy["Properties"]
         for policy in resources("AWS::IAM::Policy").values()
         if {"Ref": f"{logical_id(name)}Role"} in policy["Properties"]["Roles"]
     ]
     policies = [*role_of(name)["Policies"], *apart]
-    return [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
+    written_out = [statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]]
+    return [statement for one in written_out if (statement := _chosen(one, conditions)) is not None]
 
 
-def grants(name: str) -> set[Grant]:
+def _chosen(statement: Template, conditions: Collection[str]) -> Template | None:
+    if statement.keys() != {"Fn::If"}:
+        return statement
+    condition, granted, otherwise = statement["Fn::If"]
+    assert otherwise == {"Ref": "AWS::NoValue"}
+    assert condition in template()["Conditions"]
+    chosen: Template = granted
+    return chosen if condition in conditions else None
+
+
+def grants(name: str, *conditions: str) -> set[Grant]:
+    """Return what a function may do where `conditions` of the template hold."""
     found = set()
-    for statement in statements(name):
+    for statement in statements(name, *conditions):
         assert statement.keys() == {"Effect", "Action", "Resource"}
         assert statement["Effect"] == "Allow"
         actions, arns = listed(statement["Action"]), listed(statement["Resource"])

@@ -24,6 +24,7 @@ from moto import mock_aws
 
 from jobqueue.api import dependencies
 from jobqueue.authorizer import context as authorizer_context
+from jobqueue.callers import CallersTable
 from jobqueue.dynamodb import make_client
 from jobqueue.job import Job, parse_timestamp
 from jobqueue.jobtype import JobType, JobTypes, Policy, Queue
@@ -36,6 +37,7 @@ from jobqueue.queue import JobQueue
 from jobqueue.queues import open_queues_table
 from jobqueue.settings import Settings
 from jobqueue.table import open_table
+from jobqueue.throttle import Throttle
 from tests.support.callers import admin, producer, worker
 from tests.support.clock import FakeClock
 from tests.support.contract import check_answer
@@ -122,6 +124,7 @@ class Stack:
         jobs = open_table(settings, job_types, client=client)
         queues = open_queues_table(settings, client=client)
         self.client = client
+        self.job_types = job_types
         self.clock = FakeClock()
         self.queue = JobQueue(
             jobs,
@@ -198,6 +201,24 @@ class Stack:
         """Return all items of the jobs table."""
         return list(self.client.scan(TableName="jobs")["Items"])
 
+    def throttle(self, per_second: float) -> Throttle:
+        """Return what counts the requests of callers in one more process of the deployment."""
+        return Throttle(CallersTable(self.client, "callers"), per_second, self.clock)
+
+    @contextmanager
+    def limiting(self, per_second: float) -> Iterator[Throttle]:
+        """Limit how fast each caller may send requests to the functions."""
+        throttle = self.throttle(per_second)
+        with dependencies.using(self.queue, self.job_types, self.operator, throttle):
+            yield throttle
+
+    def counts(self) -> dict[str, int]:
+        """Return all counts of the callers table, by its key."""
+        return {
+            item["caller"]["S"]: int(item["count"]["N"])
+            for item in self.client.scan(TableName="callers")["Items"]
+        }
+
     def authorize(self, function: str, request: dict[str, Any]) -> Answer:
         """Give a request to a function if the authorizer knows the credential, as the gateway does."""
         # its own answers, since it has the authorizer's header as its identity source
@@ -231,7 +252,7 @@ def running_stack(client: DynamoDBClient, job_types: JobTypes = JOB_TYPES, **opt
     **options
         More of `JobQueue`.
     """
-    for table, key in (("jobs", "id"), ("api-keys", "key_hash"), ("queues", "queue")):
+    for table, key in (("jobs", "id"), ("api-keys", "key_hash"), ("queues", "queue"), ("callers", "caller")):
         for item in client.scan(TableName=table)["Items"]:
             client.delete_item(TableName=table, Key={key: item[key]})
     stack = Stack(client, job_types, **options)

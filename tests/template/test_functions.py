@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from jobqueue.settings import MAX_CALLER_THROTTLE_RATE, CallerLimit
 from tests.support.functions import declared, folders, logical_id
 from tests.support.template import ROOT, resources, template, transformed
 
@@ -135,6 +136,22 @@ def test_concurrency_is_reserved_for_the_worker_alone_and_only_where_that_is_set
     is_set = {"Fn::Not": [{"Fn::Equals": [{"Ref": "WorkerReservedConcurrency"}, 0]}]}
     assert template()["Conditions"]["ReservesWorkers"] == is_set
     assert template()["Parameters"]["WorkerReservedConcurrency"]["Default"] == 0
+
+
+def test_callers_are_limited_only_where_that_is_set() -> None:
+    is_set = {"Fn::Not": [{"Fn::Equals": [{"Ref": "CallerThrottleRate"}, 0]}]}
+    assert template()["Conditions"]["ThrottlesCallers"] == is_set
+    assert template()["Parameters"]["CallerThrottleRate"]["Default"] == 0
+    told = setting("Environment")["Variables"]
+    assert told["CALLER_THROTTLE_RATE"] == {"Ref": "CallerThrottleRate"}
+    assert told["CALLERS_TABLE"] == {"Fn::If": ["ThrottlesCallers", {"Ref": "CallersTable"}, ""]}
+
+
+def test_whatever_limit_can_be_deployed_the_functions_take() -> None:
+    parameter = template()["Parameters"]["CallerThrottleRate"]
+    for rate in (parameter["MinValue"], 0.1, parameter["MaxValue"]):
+        CallerLimit.from_env({"CALLER_THROTTLE_RATE": str(rate), "CALLERS_TABLE": "callers"})
+    assert parameter["MaxValue"] == MAX_CALLER_THROTTLE_RATE
 
 
 def test_every_parameter_is_explained_and_bounded() -> None:

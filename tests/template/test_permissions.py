@@ -7,7 +7,15 @@ import re
 import pytest
 
 from tests.support.functions import declared
-from tests.support.grants import FOLLOW_STREAM, TRACING, Grant, grants, role_of, written
+from tests.support.grants import (
+    FOLLOW_STREAM,
+    TRACING,
+    WHERE_CALLERS_ARE_LIMITED,
+    Grant,
+    grants,
+    role_of,
+    written,
+)
 from tests.support.template import resources, transformed
 
 TABLE, INDEX, KEYS = "JobsTable.Arn", "${JobsTable.Arn}/index/lanes", "ApiKeysTable.Arn"
@@ -16,6 +24,9 @@ FIND_AND_CHANGE = CHANGE | {("dynamodb:Query", INDEX)}
 QUEUES = "QueuesTable.Arn"
 READ_QUEUES, WRITE_QUEUE = ("dynamodb:BatchGetItem", QUEUES), ("dynamodb:UpdateItem", QUEUES)
 CLAIM = FIND_AND_CHANGE | {READ_QUEUES}
+COUNT_CALLER = ("dynamodb:UpdateItem", "CallersTable.Arn")
+OFF_THE_API = {"follow_jobs", "measure_queues", "rescue_jobs", "work_jobs", "enqueue_scheduled"}
+BEHIND_NO_AUTHORIZER = {"authorize_request", "show_console", "show_openapi"}
 IDENTITY = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/"
 GRANTS: dict[str, set[Grant]] = {
     "authorize_request": {("dynamodb:GetItem", KEYS)},
@@ -62,6 +73,12 @@ def test_a_function_has_its_grants_and_no_more(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(declared()))
+def test_where_callers_are_limited_those_that_have_callers_count_them(name: str) -> None:
+    more = set() if name in OFF_THE_API | BEHIND_NO_AUTHORIZER else {COUNT_CALLER}
+    assert grants(name, WHERE_CALLERS_ARE_LIMITED) == GRANTS[name] | TRACING | more
+
+
+@pytest.mark.parametrize("name", sorted(declared()))
 def test_only_lambda_takes_the_role(name: str) -> None:
     (statement,) = role_of(name)["AssumeRolePolicyDocument"]["Statement"]
     assert statement == {
@@ -81,7 +98,7 @@ def test_no_managed_policy_but_the_one_for_logs_is_deployed() -> None:
 
 def test_nothing_is_granted_by_wildcard() -> None:
     for name in declared():
-        for action, arn in grants(name) - TRACING - OF_ONE_TABLE:
+        for action, arn in grants(name, WHERE_CALLERS_ARE_LIMITED) - TRACING - OF_ONE_TABLE:
             assert "*" not in action + arn, name
 
 
@@ -93,11 +110,11 @@ def test_only_the_authorizer_knows_the_table_of_keys() -> None:
 
 
 def test_nothing_scans_or_uses_transactions() -> None:
-    actions = {action for name in declared() for action, _ in grants(name)}
+    actions = {action for name in declared() for action, _ in grants(name, WHERE_CALLERS_ARE_LIMITED)}
     assert actions & {"dynamodb:Scan", "dynamodb:TransactWriteItems", "dynamodb:TransactGetItems"} == set()
 
 
 def test_nothing_can_delete_a_job_or_anything_else() -> None:
-    actions = {action for name in declared() for action, _ in grants(name)}
+    actions = {action for name in declared() for action, _ in grants(name, WHERE_CALLERS_ARE_LIMITED)}
     deleting = re.compile("delete|batchwrite|partiql|execute|purge", re.IGNORECASE)
     assert not [action for action in actions if deleting.search(action)]

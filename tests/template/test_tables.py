@@ -7,6 +7,9 @@ import pytest
 from tests.support.template import Template, resources, template
 
 TABLES = resources("AWS::DynamoDB::Table")
+COUNTS_ONLY = "CallersTable"
+"""Nothing in it matters a minute later, and it is there only where callers are limited."""
+KEPT = TABLES.keys() - {COUNTS_ONLY}
 
 # A projection cannot be changed on a live table. What a heartbeat writes (lease_expires_at, progress) is not
 # in it, or a heartbeat would cost a write to the index as well.
@@ -22,14 +25,28 @@ def jobs() -> Template:
 
 
 def test_there_are_no_other_tables() -> None:
-    assert TABLES.keys() == {"JobsTable", "ApiKeysTable", "QueuesTable"}
+    assert TABLES.keys() == {"JobsTable", "ApiKeysTable", "QueuesTable", COUNTS_ONLY}
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", sorted(KEPT))
 def test_a_table_outlives_its_stack_and_can_be_restored(name: str) -> None:
     table = TABLES[name]
     assert table["DeletionPolicy"] == table["UpdateReplacePolicy"] == "Retain"
     assert table["Properties"]["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+
+
+def test_callers_have_a_table_only_where_they_are_limited_and_it_goes_with_the_stack() -> None:
+    table = TABLES[COUNTS_ONLY]
+    assert table["Condition"] == "ThrottlesCallers"
+    assert not table.keys() & {"DeletionPolicy", "UpdateReplacePolicy"}
+    assert "PointInTimeRecoverySpecification" not in table["Properties"]
+    assert {one["Condition"] for name, one in TABLES.items() if "Condition" in one} == {"ThrottlesCallers"}
+
+
+def test_counts_of_callers_go_by_themselves() -> None:
+    properties = TABLES[COUNTS_ONLY]["Properties"]
+    assert properties["KeySchema"] == [{"AttributeName": "caller", "KeyType": "HASH"}]
+    assert properties["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
 
 
 @pytest.mark.parametrize("name", TABLES)

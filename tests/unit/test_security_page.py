@@ -37,7 +37,7 @@ def test_every_attack_on_the_ten_holes_is_named() -> None:
 def test_every_parameter_and_command_that_is_named_exists() -> None:
     template = (ROOT / "template.yaml").read_text(encoding="utf-8")
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for parameter in ("AuthorizerTtlSeconds", "ThrottleRate", "RedactEmails"):
+    for parameter in ("AuthorizerTtlSeconds", "ThrottleRate", "CallerThrottleRate", "RedactEmails"):
         assert parameter in PAGE
         assert f"\n  {parameter}:\n" in template
     for target in re.findall(r"`make (\w+)`", PAGE):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jobqueue.errors import InvalidSettings
-from jobqueue.settings import Settings
+from jobqueue.settings import CallerLimit, Settings
 
 ENVIRONMENT = {
     "JOBS_TABLE": "jobs",
@@ -87,3 +87,44 @@ def test_emails_are_taken_out_of_errors_where_that_is_set(value: str, meant: boo
 def test_a_flag_is_true_or_false(value: str) -> None:
     with pytest.raises(InvalidSettings, match="REDACT_EMAILS must be true or false"):
         Settings.from_env(ENVIRONMENT | {"REDACT_EMAILS": value})
+
+
+LIMIT = {"CALLER_THROTTLE_RATE": "2.5", "CALLERS_TABLE": "callers"}
+
+
+def test_the_limit_of_callers_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert CallerLimit.from_env(LIMIT) == CallerLimit(table="callers", per_second=2.5)
+    for name, value in LIMIT.items():
+        monkeypatch.setenv(name, value)
+    assert CallerLimit.from_env() == CallerLimit.from_env(LIMIT)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {},
+        {"CALLER_THROTTLE_RATE": "", "CALLERS_TABLE": ""},
+        {"CALLER_THROTTLE_RATE": "0", "CALLERS_TABLE": ""},
+        {"CALLER_THROTTLE_RATE": "0.0", "CALLERS_TABLE": "callers"},
+    ],
+)
+def test_callers_are_not_limited_unless_that_is_set(environment: dict[str, str]) -> None:
+    assert CallerLimit.from_env(environment) is None
+
+
+@pytest.mark.parametrize("value", ["ten", "10/s", "1,5", " "])
+def test_a_limit_that_is_no_number_is_refused(value: str) -> None:
+    with pytest.raises(InvalidSettings, match="CALLER_THROTTLE_RATE is not a number"):
+        CallerLimit.from_env(LIMIT | {"CALLER_THROTTLE_RATE": value})
+
+
+@pytest.mark.parametrize("value", ["-1", "-0.1", "1000.5", "1001", "nan", "inf", "1e999"])
+def test_a_limit_that_is_out_of_range_is_refused(value: str) -> None:
+    with pytest.raises(InvalidSettings, match="CALLER_THROTTLE_RATE must be 0 to 1000"):
+        CallerLimit.from_env(LIMIT | {"CALLER_THROTTLE_RATE": value})
+
+
+@pytest.mark.parametrize("environment", [{}, {"CALLERS_TABLE": ""}])
+def test_a_limit_without_a_table_is_refused(environment: dict[str, str]) -> None:
+    with pytest.raises(InvalidSettings, match="CALLERS_TABLE is not set"):
+        CallerLimit.from_env({"CALLER_THROTTLE_RATE": "1", **environment})

@@ -67,6 +67,14 @@ class Unauthenticated(JobQueueError):
     """The request carries no usable identity."""
 
 
+class TooManyRequests(JobQueueError):
+    """The caller sends requests faster than it may."""
+
+    def __init__(self, retry_after_seconds: int = 1) -> None:
+        super().__init__()
+        self.retry_after_seconds = retry_after_seconds
+
+
 class JobNotFound(JobQueueError):
     """There is no such job."""
 

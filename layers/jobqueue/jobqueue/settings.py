@@ -10,6 +10,8 @@ from jobqueue.errors import InvalidSettings
 
 MAX_BACKOFF_BASE_SECONDS = 86_400
 MAX_BACKOFF_CAP_SECONDS = 604_800
+MAX_CALLER_THROTTLE_RATE = 1000
+"""DynamoDB writes one item, which is a caller's count, no more often in a second."""
 MAX_RETENTION_DAYS = 3650
 
 
@@ -58,6 +60,37 @@ class Settings:
             backoff_cap_seconds=number(env, "BACKOFF_CAP_SECONDS", 0, MAX_BACKOFF_CAP_SECONDS),
             redact_emails=flag(env, "REDACT_EMAILS"),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallerLimit:
+    """How fast each caller may send requests, as the environment of the API's functions tells it.
+
+    Attributes
+    ----------
+    table : str
+        ``CALLERS_TABLE``: the name of the table of callers.
+    per_second : float
+        ``CALLER_THROTTLE_RATE``: how many requests a second, more than 0 and up to 1,000.
+    """
+
+    table: str
+    per_second: float
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> CallerLimit | None:
+        """Read the limit. There is none where the rate is 0, or is not set.
+
+        Raises
+        ------
+        InvalidSettings
+            If the rate is not a number or is out of range, or if there is a rate and no table.
+        """
+        env = os.environ if environ is None else environ
+        if not env.get("CALLER_THROTTLE_RATE"):
+            return None
+        per_second = number(env, "CALLER_THROTTLE_RATE", 0, MAX_CALLER_THROTTLE_RATE)
+        return cls(table=text(env, "CALLERS_TABLE"), per_second=per_second) if per_second else None
 
 
 def text(environ: Mapping[str, str], name: str) -> str:

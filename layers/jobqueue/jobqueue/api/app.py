@@ -1,7 +1,8 @@
 """How a Lambda function behind one route is made.
 
-Everything that all routes share happens here, in this order: who is calling, is the role allowed, is the
-body JSON, is it acceptable. Then the function's own lines ask the queue, and the answer is written.
+Everything that all routes share happens here, in this order: who is calling, is it too often, is the role
+allowed, is the body JSON, is it acceptable. Then the function's own lines ask the queue, and the answer is
+written.
 """
 
 from __future__ import annotations
@@ -102,6 +103,8 @@ class HttpFunction(APIGatewayHttpResolver):
         try:
             self._caller = read_caller(event)
             telemetry.identify(self._caller.id)
+            if (throttle := dependencies.throttle()) is not None:
+                throttle.admit(self._caller.id)
             self._caller.require_role(*self.roles)
             if self.received.method != "GET":
                 self._read_body(event)

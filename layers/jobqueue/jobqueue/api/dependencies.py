@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from jobqueue.jobtype import JobTypes
 from jobqueue.queue import JobQueue, open_queue
-from jobqueue.settings import Settings
+from jobqueue.settings import CallerLimit, Settings
 from jobtypes import JOB_TYPES
 
 if TYPE_CHECKING:
     from jobqueue.operating import Operator
+    from jobqueue.throttle import Throttle
 
 _LAMBDA_STARTS = "AWS_LAMBDA_INITIALIZATION_TYPE"
 """Set by Lambda while it starts a process."""
@@ -26,6 +27,7 @@ class _Opened:
     queue: JobQueue
     job_types: JobTypes
     operator: Operator | None = None
+    throttle: Throttle | None = None
 
 
 _instead: list[_Opened] = []
@@ -58,6 +60,17 @@ def operator() -> Operator:
     return (_instead[-1].operator if _instead else None) or _operator_of_environment()
 
 
+def throttle() -> Throttle | None:
+    """Return what counts the requests of callers; None where the environment sets them no limit.
+
+    Raises
+    ------
+    InvalidSettings
+        If the environment is not usable.
+    """
+    return _instead[-1].throttle if _instead else _throttle_of_environment()
+
+
 def open_early(opens: Callable[[], object] = queue) -> None:
     """Open what a function asks while Lambda starts the process.
 
@@ -66,14 +79,18 @@ def open_early(opens: Callable[[], object] = queue) -> None:
     """
     if _LAMBDA_STARTS in os.environ:
         opens()
+        throttle()
 
 
 @contextmanager
 def using(
-    queue: JobQueue, job_types: JobTypes = JOB_TYPES, operator: Operator | None = None
+    queue: JobQueue,
+    job_types: JobTypes = JOB_TYPES,
+    operator: Operator | None = None,
+    throttle: Throttle | None = None,
 ) -> Iterator[None]:
     """Let all functions use another queue: for tests, which give their own clock, client and types."""
-    _instead.append(_Opened(queue, job_types, operator))
+    _instead.append(_Opened(queue, job_types, operator, throttle))
     try:
         yield
     finally:
@@ -94,3 +111,13 @@ def _operator_of_environment() -> Operator:
     from jobqueue.operating import open_operator
 
     return open_operator(Settings.from_env(), JOB_TYPES)
+
+
+@cache
+def _throttle_of_environment() -> Throttle | None:
+    limit = CallerLimit.from_env()
+    if limit is None:
+        return None
+    from jobqueue.throttle import open_throttle
+
+    return open_throttle(limit)

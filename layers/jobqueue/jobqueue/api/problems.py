@@ -62,6 +62,7 @@ KINDS: Mapping[type[Exception], Kind] = {
     errors.IdempotencyKeyReused: Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY, "idempotency-key-reused", "Idempotency key reused"
     ),
+    errors.TooManyRequests: Kind(HTTPStatus.TOO_MANY_REQUESTS, "too-many-requests", "Too many requests"),
     errors.Unavailable: Kind(
         HTTPStatus.SERVICE_UNAVAILABLE,
         "unavailable",
@@ -116,6 +117,8 @@ def answer(error: Exception, *, instance: str, request_id: str) -> Response[Any]
     headers = dict(kind.headers)
     if isinstance(error, api_errors.MethodNotAllowed):
         headers["Allow"] = ", ".join(error.allowed)
+    if isinstance(error, errors.TooManyRequests):
+        headers["Retry-After"] = str(error.retry_after_seconds)
     return Response(
         status_code=int(kind.status),
         content_type=MEDIA_TYPE,
