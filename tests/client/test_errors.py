@@ -44,6 +44,7 @@ def error_of(answer: httpx.Response) -> ClientError:
         (415, "unsupported-media-type", "BadRequest"),
         (422, "invalid-request", "InvalidRequest"),
         (422, "idempotency-key-reused", "IdempotencyKeyReused"),
+        (429, "too-many-requests", "TooManyRequests"),
         (500, "internal-error", "ServerError"),
         (503, "unavailable", "Unavailable"),
     ],

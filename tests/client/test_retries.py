@@ -82,8 +82,13 @@ def test_a_claim_that_failed_inside_is_not_repeated(api: FakeApi, client: Client
 
 @pytest.mark.parametrize(
     "fault",
-    ["refused", httpx.Response(429, json={"message": "Too Many Requests"}), problem(503, "unavailable")],
-    ids=["not connected", "429", "503"],
+    [
+        "refused",
+        httpx.Response(429, json={"message": "Too Many Requests"}),
+        problem(429, "too-many-requests", headers={"retry-after": "1"}),
+        problem(503, "unavailable"),
+    ],
+    ids=["not connected", "429 of the gateway", "429", "503"],
 )
 def test_a_claim_that_was_not_begun_is_repeated(
     api: FakeApi, client: Client, fault: str | httpx.Response
@@ -111,8 +116,15 @@ def test_the_total_time_is_bounded(clock: InstantClock) -> None:
     assert clock.sleeps == [1.0, 2.0, 4.0]
 
 
-def test_retry_after_is_waited_out(clock: InstantClock) -> None:
-    throttled = httpx.Response(429, headers={"retry-after": "9"}, json={"message": "slow down"})
+@pytest.mark.parametrize(
+    "throttled",
+    [
+        httpx.Response(429, headers={"retry-after": "9"}, json={"message": "slow down"}),
+        problem(429, "too-many-requests", headers={"retry-after": "9"}),
+    ],
+    ids=["of the gateway", "of the API"],
+)
+def test_retry_after_is_waited_out(clock: InstantClock, throttled: httpx.Response) -> None:
     with client_of([throttled, httpx.Response(404)], clock) as client, pytest.raises(Exception, match="404"):
         client.get("job_1")
     assert clock.sleeps == [9.0 + 0.2]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from jobqueue_client import Cancelled, JobContext
@@ -91,6 +93,37 @@ def test_a_retry_after_beyond_the_lease_does_not_cost_it(bench: Bench) -> None:
     bench.advance(60)
     assert bench.api.times("heartbeat")[:2] == [1020.0, 1040.0]
     assert not bench.gate.inside[0].lost.is_set()
+
+
+def test_a_worker_that_calls_too_often_keeps_its_lease(bench: Bench) -> None:
+    job_id = bench.api.add()
+    bench.start(concurrency=1)
+    slower = problem(429, "too-many-requests", headers={"retry-after": "9"})
+    bench.api.faults += [("heartbeat", slower)] * 3
+    bench.advance(60)
+    first, second, third, fourth = bench.api.times("heartbeat")[:4]
+    assert first == 1020.0
+    assert second - first >= 9  # as it was asked to
+    assert third - second >= 9
+    assert fourth < 1060.0  # sooner than it was asked to, since the lease ends
+    assert not bench.gate.inside[0].lost.is_set()
+    bench.gate.open()
+    wait_for(lambda: bench.api.status(job_id) == "completed", "the job completed")
+
+
+@pytest.mark.parametrize("times", [1, 5])
+def test_a_result_that_comes_too_often_is_reported_later_and_once(bench: Bench, times: int) -> None:
+    job_id = bench.api.add()
+    slower = problem(429, "too-many-requests", headers={"retry-after": "9"})
+    bench.api.faults += [("complete", slower)] * times
+    bench.start(lambda _: "done", concurrency=1)
+    bench.advance(15 * times)
+    tried = bench.api.times("complete")
+    assert len(tried) == times + 1
+    assert all(later - sooner >= 9 for sooner, later in pairwise(tried))
+    assert (bench.api.status(job_id), bench.api.jobs[job_id]["result"]) == ("completed", "done")
+    assert bench.api.completions[job_id] == 1
+    assert bench.api.jobs[job_id]["retry_count"] == 0
 
 
 def test_a_lease_that_could_not_be_extended_is_lost_when_it_ends(bench: Bench) -> None:

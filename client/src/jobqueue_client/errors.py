@@ -99,6 +99,8 @@ class NoAnswer(Unavailable):
 class TooManyRequests(Unavailable):
     """The API is called more often than it allows."""
 
+    slug = "too-many-requests"
+
 
 class ServerError(Unavailable):
     """The API failed."""
