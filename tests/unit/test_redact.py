@@ -40,6 +40,11 @@ def test_the_corpus_is_worth_its_name() -> None:
         assert all(part in case["message"] for part in case["gone"] + case["kept"]), case
 
 
+def test_the_page_tells_what_was_measured() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    assert f"measured on {len(CORPUS)} messages, {len(HARMLESS)} of them harmless" in page
+
+
 @pytest.mark.parametrize("case", LEAKY, ids=lambda case: case["message"][:60])
 def test_what_must_vanish_vanishes_and_the_rest_stays(case: dict[str, Any]) -> None:
     shown = redact(case["message"], emails=case.get("emails", False))

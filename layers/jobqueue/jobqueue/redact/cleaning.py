@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from jobqueue.redact.addresses import hide_emails, hide_logins
+from jobqueue.redact.commands import hide_command_passwords
 from jobqueue.redact.pairs import hide_pairs
 from jobqueue.redact.places import hide_frames, hide_paths
 from jobqueue.redact.shapes import hide_bearers, hide_random, hide_shapes
@@ -16,6 +17,7 @@ _PASSES = (
     hide_shapes,
     hide_logins,
     hide_bearers,
+    hide_command_passwords,
     hide_pairs,
     hide_paths,
     hide_random,

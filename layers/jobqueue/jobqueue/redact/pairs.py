@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jobqueue.redact.markers import HIDDEN
-from jobqueue.redact.words import Kind, is_nothing, is_prose, kind_of
+from jobqueue.redact.words import Kind, is_code, is_nothing, is_plain, is_prose, kind_of
 
 # A name, and what stands between it and its value. A run of name characters is begun only where it
 # begins, and is never given back: so the text is gone through once.
@@ -40,6 +40,11 @@ _IN_TAG = re.compile(r"[^<\n]++")
 _BARE = re.compile(
     r"""(?: [^\s"'`;&,] | ,(?! \s | \Z | ["'`]? [\w.-]{1,64} ["'`]? \s? [:=]) )++""", re.VERBOSE
 )
+# Where nothing stands between, a word is a secret as far as it goes.
+_ALONE = re.compile(r"""[^\s"'`;,]++""")
+_VERDICT = re.compile(
+    r"[ \t]{1,4}(?:(?:is|was|does|did|has)(?:n't|[ ]not)?|incorrect|invalid|not|rejected|refused|wrong)(?!\w)"
+)
 _SENTENCE_GOES_ON = re.compile(r"[ \t][a-z]")
 
 
@@ -71,7 +76,8 @@ def _assigns(found: re.Match[str], kind: Kind) -> bool:
         case "":
             is_flag = found["dashes"].startswith("-")
             return is_flag or (
-                kind is not Kind.ASSIGNED and _QUOTE.match(found.string, found.end()) is not None
+                kind is not Kind.ASSIGNED
+                and (_QUOTE.match(found.string, found.end()) is not None or _stands_alone(found))
             )
         case ">":
             return before == "<"
@@ -79,6 +85,18 @@ def _assigns(found: re.Match[str], kind: Kind) -> bool:
             return kind is not Kind.ASSIGNED
         case _:
             return True
+
+
+def _stands_alone(found: re.Match[str]) -> bool:
+    """Tell whether the next word is the secret: ``token 5f4dcc3b5aa7``, ``password 123456 is wrong``."""
+    word = _ALONE.match(found.string, found.end())
+    if word is None or word[0].startswith(HIDDEN):
+        return False
+    value = word[0].rstrip(".:!?)]}")
+    if is_code(value):
+        return True
+    of_a_person = "pass" in found["name"].lower() or "pwd" in found["name"].lower()
+    return of_a_person and not is_plain(value) and _VERDICT.match(found.string, word.end()) is not None
 
 
 def _value(found: re.Match[str], kind: Kind) -> tuple[int, int]:
@@ -97,7 +115,8 @@ def _value(found: re.Match[str], kind: Kind) -> tuple[int, int]:
     if text[begin : begin + 1] in ("[", "{", "("):
         begin, end = _span(_IN_BRACKETS, text, begin)
         return (begin, begin) if _is_told(text[begin:end]) else (begin, end)
-    begin, end = _span(_BARE, text, begin)
+    is_alone = not found["between"].strip() and not found["dashes"]
+    begin, end = _span(_ALONE if is_alone else _BARE, text, begin)
     return (begin, begin) if _is_harmless(found, kind, text[begin:end], end) else (begin, end)
 
 

@@ -6,7 +6,23 @@ import re
 
 from jobqueue.redact.markers import FRAME, PATH
 
-_INLINE_FRAME = re.compile(r'File \\?"[^"\n]{0,1024}", line \d+(?:, in [\w.<>]{1,128})?')
+_SOURCES = (
+    "c|cc|cjs|clj|cpp|cs|dart|erl|exs?|go|groovy|java|jsx?|kts?|lua|mjs|php|p[lmy]|rb|rs|scala|swift|tsx?|vue"
+)
+_AT_SOURCE = rf"[\w.@/\\:$<>-]{{1,512}}\.(?:{_SOURCES}):\d+(?::\d+)?"
+_INLINE_FRAME = re.compile(
+    rf"""
+      File[ ]\\?"[^"\n]{{0,1024}}",[ ]line[ ]\d+ (?:,[ ]in[ ][\w.<>]{{1,128}})?
+    # Java, JavaScript: at com.foo.Bar.baz(Bar.java:33)
+    | (?<![\w.]) at[ ] (?:(?:async|new)[ ])? [\w.$<>/@-]{{1,256}} [ ]?
+      \( (?: {_AT_SOURCE} | Native[ ]Method | Unknown[ ]Source ) \)
+    # Ruby: from /x/y.rb:12:in `foo'
+    | (?<![^\s("'`\[]) (?:from[ ])? [^\s"'`()]{{1,512}}\.rb:\d+:in[ ][`'][^'\n]{{1,128}}'
+    """,
+    re.VERBOSE,
+)
+# Such a line is one even where it is not indented.
+_LONE_FRAME = re.compile(rf"at {_AT_SOURCE}|from \S{{1,512}}\.rb:\d+:in [`'].{{1,128}}'")
 _POSITION = re.compile(r":\d+\)?(?:\W|$)|:line \d+|\((?:Native Method|Unknown Source|<anonymous>|native)\)")
 _NUMBERED = re.compile(r"#\d{1,4}\s+(?:\S{1,1024}\(\d+\):|0x[0-9a-fA-F]+ in |\{main\})")
 _GO_POSITION = re.compile(r"\t/\S+\.go:\d+")
@@ -27,6 +43,10 @@ _PATH = re.compile(
     | (?<=["'`]) (?:/(?:{_ROOTS})/ | ~/ | [A-Za-z]:\\) [^"'`\n]*+ (?=["'`])
     | (?<![\w./%\]\\~-]) /(?:{_ROOTS})(?:/{_IN_NAME}*+ | (?=$|[\s"'`,;:)]))
     | (?<![\w./%\]\\~-]) ~[\w-]{{0,32}}/{_IN_NAME}++
+    # from where the program happens to run
+    | (?<![\w./%\]\\~-]) (?:\.{{1,2}}[/\\]{{1,2}}){{1,16}} \.?[\w@$+-] (?:{_IN_NAME} | \\)*+
+    | (?<![\w./:%@\]\\~+-]) (?:[\w+-]{{1,64}}/){{1,16}} [\w+-][\w.+-]{{0,254}}?\.(?:{_EXTENSIONS}|{_SOURCES})
+      (?![\w/-])
     | (?<![\w./%\]\\~-]) /(?:[\w.@+-]{{1,255}}/){{0,64}}[\w@+-][\w.@+-]{{0,254}}?\.(?:{_EXTENSIONS})(?![\w/-])
     | (?<![A-Za-z0-9]) [A-Za-z]:\\{{1,2}} (?:[^\s"'`<>|,;:(){{}}\[\]] | [ ](?=[^\s\\]{{1,64}}\\))++
     | (?<![\\\w]) \\\\{{1,3}}[\w.$-]{{1,64}}\\{{1,2}}[^\s"'`<>|,;]++
@@ -52,7 +72,7 @@ def hide_frames(text: str) -> str:
 
 
 def hide_paths(text: str) -> str:
-    """Replace absolute paths of files. The path of a request, as in ``GET /var/1``, is none."""
+    """Replace paths of files. The path of a request, as in ``GET /var/1``, is none."""
     return _PATH.sub(_unless_request, text)
 
 
@@ -67,6 +87,8 @@ def _is_frame(line: str) -> bool:
         return '", line ' in code
     if code.startswith("at "):
         return line[:1].isspace() and _POSITION.search(code) is not None
+    if _LONE_FRAME.fullmatch(code):
+        return True
     return _NUMBERED.match(code) is not None or _GO_POSITION.match(line) is not None
 
 

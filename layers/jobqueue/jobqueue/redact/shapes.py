@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from jobqueue.redact.markers import HIDDEN
-from jobqueue.redact.words import is_prose
+from jobqueue.redact.words import is_prose, turns
 
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{1,64}-----.*?(?:-----END [A-Z0-9 ]{1,64}-----|\Z)", re.DOTALL)
 
@@ -20,6 +20,7 @@ _SHAPES = re.compile(
     | xox[abceoprs]-[\w-]{8,} | xapp-[\w-]{8,} | xwfp-[\w-]{8,}                # Slack
     | [rs]k_(?:live|test|prod)_\w{8,} | whsec_[\w+/=]{16,}                     # Stripe, Standard Webhooks
     | AIza[\w-]{30,} | ya29\.[\w-]{16,} | GOCSPX-[\w-]{16,} | 1//0[\w-]{30,}   # Google
+    | sk-(?=[A-Za-z]{0,64}\d)(?=\d{0,64}[A-Za-z])[A-Za-z0-9]{8,}
     | sk-(?=[\w-]{0,64}\d)[\w-]{16,} | sk-(?:proj|ant|or|svcacct)-[\w-]{8,}    # OpenAI and its like
     | hf_[A-Za-z0-9]{20,} | r8_[A-Za-z0-9]{20,} | gsk_[A-Za-z0-9]{20,} | pplx-[A-Za-z0-9]{20,}
     | SG\.[\w-]{8,}\.[\w-]{8,} | key-[0-9a-f]{32} | [0-9a-f]{32}-us\d{1,2}     # SendGrid, Mailgun, Mailchimp
@@ -53,7 +54,6 @@ _DIGEST = re.compile(
 _RANDOM = re.compile(r"(?<![A-Za-z0-9+_=-])[A-Za-z0-9+_-]{32,}+={0,2}(?![A-Za-z0-9+_=-])")
 # An AWS secret key and its like: the slash makes it look like a path, so its length must be just so.
 _RANDOM_40 = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9+][A-Za-z0-9/+]{39}(?![A-Za-z0-9/+=])")
-_TURN = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
 
 
 def hide_shapes(text: str) -> str:
@@ -94,4 +94,4 @@ def _if_random(found: re.Match[str], *, least: float) -> str:
     """Tell random from made up: in random base64 the kind of character changes at 3 of 5 places."""
     word = found[0]
     kinds = (any(map(str.islower, word)), any(map(str.isupper, word)), any(map(str.isdigit, word)))
-    return HIDDEN if all(kinds) and len(_TURN.findall(word)) >= least * len(word) else word
+    return HIDDEN if all(kinds) and turns(word) >= least else word

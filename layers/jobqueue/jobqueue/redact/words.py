@@ -39,6 +39,16 @@ _PROSE = _words(
     unsupported used using value verification was weak were when will with without wrong your
     """
 )
+# Ways to make or to write a secret, which look like one.
+_WAYS = _words(
+    """
+    aes128 aes192 aes256 argon2 base32 base58 base64 blake2b ed25519 oauth1 oauth2 pbkdf2 pkcs12 sha1 sha224
+    sha256 sha384 sha512 x25519
+    """
+)
+_TURN = re.compile(r"(?<=[a-z])[A-Z0-9]|(?<=[A-Z])[a-z0-9]|(?<=[0-9])[A-Za-z]")
+_PLAIN = re.compile(r"[A-Za-z]?[a-z]*(?:['-][a-z]+)*|[A-Z]+|[0-9]{1,3}")
+_PART = re.compile(r"[A-Za-z0-9]+")
 _NOTHING = _words("empty false no none null nil true undefined unset yes") | {""}
 
 
@@ -72,6 +82,26 @@ def kind_of(name: str) -> Kind | None:
 def is_prose(value: str) -> bool:
     """Tell whether `value` goes on with a sentence about a secret, or says that there is none."""
     return is_nothing(value) or value.lower().strip(".,;:!?()[]{}'\"") in _PROSE
+
+
+def is_code(value: str) -> bool:
+    """Tell whether `value` is no word of a sentence: letters and digits mixed, or what looks random."""
+    if "://" in value or len(value) > 512:
+        return False
+    if len(value) >= 20 and turns(value) >= 0.3:
+        return True
+    parts = [part for part in _PART.findall(value) if part.lower() not in _WAYS]
+    return any(len(part) >= 6 and not part.isalpha() and not part.isdigit() for part in parts)
+
+
+def is_plain(value: str) -> bool:
+    """Tell whether `value` could be a word or a small number in any sentence."""
+    return _PLAIN.fullmatch(value) is not None
+
+
+def turns(word: str) -> float:
+    """Return at how many of its places the kind of character changes, as a part of them all."""
+    return len(_TURN.findall(word)) / max(1, len(word))
 
 
 def is_nothing(value: str) -> bool:
