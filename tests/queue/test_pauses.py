@@ -10,7 +10,6 @@ import pytest
 
 from jobqueue.errors import QueueNotFound, Unavailable
 from jobqueue.job import JobStatus
-from jobqueue.pauses import Pauses
 from tests.support.callers import admin
 from tests.support.office import QUEUES, Office
 from tests.support.shifts import Site
@@ -95,16 +94,16 @@ def test_the_flags_are_read_once_in_ten_seconds(office: Office) -> None:
     assert calls["BatchGetItem"] == 1
 
 
-def test_claimers_of_different_queues_ask_for_theirs(office: Office) -> None:
+def test_one_look_tells_of_all_queues(office: Office) -> None:
     with office.calls() as calls:
         for _ in range(5):
             office.queue.claim(MAILER, queues=["bulk"])
             office.queue.claim(MAILER, queues=["default"])
-    assert calls["BatchGetItem"] == 2
+    assert calls["BatchGetItem"] == 1
 
 
 def test_threads_that_claim_at_once_ask_once(office: Office) -> None:
-    pauses = Pauses(office.queues, office.clock)
+    pauses = office.some_pauses()
     with office.calls() as calls, ThreadPoolExecutor(8) as pool:
         opened = list(pool.map(lambda _: pauses.open(("default", "bulk")), range(32)))
     assert set(opened) == {("default", "bulk")}
@@ -147,13 +146,6 @@ def test_flags_that_nobody_ever_read_are_no_permission(office: Office) -> None:
         office.queue.claim(MAILER)
     assert office.get(job.id).status is JobStatus.PENDING
     assert office.claim().id == job.id
-
-
-def test_what_is_known_of_one_queue_says_nothing_of_another(office: Office) -> None:
-    office.queue.claim(MAILER, queues=["default"])
-    office.enqueue(queue="bulk")
-    with office.down("BatchGetItem"), pytest.raises(Unavailable):
-        office.queue.claim(MAILER, queues=["default", "bulk"])
 
 
 def leave_out(times: int) -> Callable[..., None]:

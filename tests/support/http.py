@@ -132,7 +132,7 @@ class Stack:
             backoff=Backoff(base_seconds=5, cap_seconds=900),
             clock=self.clock,
             rng=random.Random(7),
-            pauses=Pauses(queues, self.clock),
+            pauses=Pauses(queues, self.clock, (queue.name for queue in job_types.queues)),
             **options,
         )
         self.operator = Operator(

@@ -67,7 +67,11 @@ class Office(Workshop):
 
     def another_queue(self, job_types: JobTypes = JOB_TYPES, **options: Any) -> JobQueue:
         """Make another queue on the same tables, as another process has it."""
-        return super().another_queue(job_types, pauses=Pauses(self.queues, self.clock), **options)
+        return super().another_queue(job_types, pauses=self.some_pauses(job_types), **options)
+
+    def some_pauses(self, job_types: JobTypes = JOB_TYPES) -> Pauses:
+        """Make what a process knows of paused queues, which is nothing yet."""
+        return Pauses(self.queues, self.clock, (queue.name for queue in job_types.queues))
 
     def an_operator(self, **options: Any) -> Operator:
         """Make an operator, as another process has it."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 
 from jobqueue.errors import Unavailable
@@ -24,15 +24,17 @@ class Pauses:
         Where the flags are.
     clock : Clock
         The time.
+    queues : iterable of str
+        All that may be asked for. One look tells of them all, so that it is one whichever are claimed from.
     """
 
-    def __init__(self, table: QueuesTable, clock: Clock) -> None:
+    def __init__(self, table: QueuesTable, clock: Clock, queues: Iterable[str]) -> None:
         self._table = table
         self._clock = clock
+        self._queues = tuple(queues)
         self._lock = Lock()
-        self._paused: dict[str, bool] = {}
-        self._looked_at: dict[str, datetime] = {}
-        self._look_again_at: dict[str, datetime] = {}
+        self._paused: frozenset[str] | None = None
+        self._looked_at = self._look_again_at = datetime.min.replace(tzinfo=UTC)
 
     def open(self, queues: Sequence[str]) -> tuple[str, ...]:
         """Return those of `queues` that hand out jobs, in their order.
@@ -40,28 +42,25 @@ class Pauses:
         Raises
         ------
         Unavailable
-            If the flag of one cannot be read, and never could.
+            If the flags cannot be read, and never could.
         """
         with self._lock:  # others who ask meanwhile need the same answer
             now = self._clock()  # before the look: what is paused during it is seen ten seconds from now
-            if any(self._is_due(queue, now) for queue in queues):
-                self._look(queues, now)
-            return tuple(queue for queue in queues if not self._paused[queue])
+            paused = self._paused
+            # a clock that was set back must not make the look last longer
+            if paused is None or not self._looked_at <= now < self._look_again_at:
+                paused = self._look(now)
+            return tuple(queue for queue in queues if queue not in paused)
 
-    def _is_due(self, queue: str, now: datetime) -> bool:
-        looked_at = self._looked_at.get(queue)
-        # a clock that was set back must not make the look last longer
-        return looked_at is None or not looked_at <= now < self._look_again_at[queue]
-
-    def _look(self, queues: Sequence[str], now: datetime) -> None:
+    def _look(self, now: datetime) -> frozenset[str]:
         known_for = KNOWN_FOR
         try:
-            for name, record in self._table.read(tuple(dict.fromkeys(queues))).items():
-                self._paused[name] = record.paused
+            records = self._table.read(self._queues)
         except Unavailable:
-            if not all(queue in self._paused for queue in queues):
+            if self._paused is None:
                 raise
             known_for = TRIED_AGAIN_AFTER
-        for queue in queues:
-            self._looked_at[queue] = now
-            self._look_again_at[queue] = now + known_for
+        else:
+            self._paused = frozenset(name for name, record in records.items() if record.paused)
+        self._looked_at, self._look_again_at = now, now + known_for
+        return self._paused

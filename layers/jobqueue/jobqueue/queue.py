@@ -291,6 +291,8 @@ def open_queue(settings: Settings, job_types: JobTypes, *, client: DynamoDBClien
         open_table(settings, job_types, client=client),
         job_types,
         backoff=Backoff(base_seconds=settings.backoff_base_seconds, cap_seconds=settings.backoff_cap_seconds),
-        pauses=Pauses(open_queues_table(settings, client=client), utc_now),
+        pauses=Pauses(
+            open_queues_table(settings, client=client), utc_now, (queue.name for queue in job_types.queues)
+        ),
         redact_emails=settings.redact_emails,
     )
