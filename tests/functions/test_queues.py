@@ -129,6 +129,18 @@ def test_retry_in_bulk(stack: Stack) -> None:
     assert {stack.read(job_id).status.value for job_id in ids} == {"pending"}
 
 
+def test_each_job_that_is_retried_has_its_line(stack: Stack) -> None:
+    ids = failed(stack, 2)
+    with log_lines() as lines:
+        stack.call("retry_jobs", queue="default", caller=admin("ops"), body={"status": "failed"})
+    told = [line for line in lines if "job_id" in line]
+    assert {line["job_id"] for line in told} == set(ids)
+    assert {
+        (line["action"], line["outcome"], line["job_type"], line["queue"], line["attempt"], line["principal"])
+        for line in told
+    } == {("retry_jobs", "pending", "note", "default", 1, "key:ops")}
+
+
 def test_25_are_retried_unless_told_otherwise(stack: Stack) -> None:
     failed(stack, 26)
     answer = stack.call("retry_jobs", queue="default", caller=admin(), body={"status": "failed"})

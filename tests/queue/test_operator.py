@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from jobqueue import operating
 from jobqueue.errors import InvalidRequest, QueueNotFound, Unavailable
 from jobqueue.job import Job, JobPriority, JobStatus
 from jobqueue.jobtype import JobType, JobTypes, Queue
@@ -213,7 +214,10 @@ def test_before_everything_there_is_nothing(office: Office, ago: timedelta) -> N
     ) == RetriedJobs(retried=0, skipped=0, more=False)
 
 
-def test_a_job_that_somebody_else_retried_meanwhile_is_skipped(office: Office) -> None:
+def test_a_job_that_somebody_else_retried_meanwhile_is_skipped(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(operating, "SIDE_BY_SIDE", 1)  # so that the first job is read first
     jobs = failed(office, 2)
     with office.just_before("GetItem", lambda: office.queue.retry(OPS, jobs[0].id)):
         done = office.operator.retry_jobs(OPS, "default", JobStatus.FAILED, limit=9)

@@ -12,6 +12,7 @@ from jobqueue.spread import PAGE
 from jobqueue.takeover import MOST_IN_VAIN
 from tests.support.callers import worker
 from tests.support.clock import START
+from tests.support.log import log_lines
 from tests.support.workshop import LEASE_SECONDS, MAILER, OPS, PRINTER, Workshop
 
 SECOND = timedelta(seconds=1)
@@ -42,6 +43,16 @@ def test_what_a_takeover_writes(workshop: Workshop) -> None:
         ],
         "rev": 2,
     }
+
+
+def test_a_takeover_has_its_line(workshop: Workshop) -> None:
+    job = workshop.running()
+    workshop.lose_lease()
+    with log_lines() as lines:
+        workshop.claim(PRINTER)
+    (line,) = lines
+    assert (line["action"], line["outcome"], line["job_id"]) == ("take_over", "taken-over", job.id)
+    assert (line["job_type"], line["queue"], line["attempt"]) == ("note", "default", 2)
 
 
 def test_a_stale_holder_changes_nothing(workshop: Workshop) -> None:

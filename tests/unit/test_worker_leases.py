@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from jobqueue.errors import InvalidRequest
+from jobqueue.errors import CorruptItem, InvalidRequest
 from jobqueue.job import Job, JobStatus
 from jobqueue.queue import Lease
 from jobqueue.worker import Cancelled, LeaseLost, Run
 from jobqueue.worker.attempt import Attempt, Outcome, Tools
 from jobqueue.worker.leases import LONGEST_PAUSE, LeaseTimer
+from tests.support.log import log_lines
 from tests.support.payloads import Note
 from tests.support.shifts import WORK_JOBS, Site
 from tests.support.workshop import LEASE_SECONDS, OPS, Workshop
@@ -92,6 +93,34 @@ def test_a_lease_that_ran_out_unextended_is_lost(held: Held) -> None:
     assert held.attempt.run.lost.is_set()
     with pytest.raises(LeaseLost):
         held.attempt.run.check()
+
+
+def test_an_extension_that_breaks_is_told_and_tried_again(
+    held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> Lease:
+        raise CorruptItem
+
+    with monkeypatch.context() as patch, log_lines() as lines:
+        patch.setattr(held.workshop.queue, "extend", broken)
+        held.pass_time(LONGEST_PAUSE)
+        assert held.attempt.beat() == 1.0
+    assert [line["error_class"] for line in lines] == ["CorruptItem"]
+    held.pass_time(1.0)
+    held.attempt.beat()
+    assert held.left() == LEASE_SECONDS
+
+
+def test_a_lease_whose_extensions_break_is_lost_in_the_end(
+    held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> Lease:
+        raise CorruptItem
+
+    monkeypatch.setattr(held.workshop.queue, "extend", broken)
+    held.pass_time(LEASE_SECONDS)
+    held.attempt.beat()
+    assert held.attempt.run.lost.is_set()
 
 
 def test_a_job_that_another_holds_is_lost(held: Held) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
+from jobqueue import telemetry
 from jobqueue.declared import type_errors
 from jobqueue.dynamodb import make_client
 from jobqueue.errors import InvalidRequest, JobNotFound, JobNotRetryable, QueueNotFound, Unavailable
@@ -218,9 +219,10 @@ class Operator:
             if self._monotonic() >= give_up:
                 return None
             try:
-                self._queue.retry(caller, job_id)
+                job = self._queue.retry(caller, job_id)
             except (JobNotFound, JobNotRetryable):
                 return False  # somebody else was faster, and the index is late
+            telemetry.decision("retry_jobs", job.status.value, job)
             return True
 
         with ThreadPoolExecutor(max_workers=SIDE_BY_SIDE) as pool:

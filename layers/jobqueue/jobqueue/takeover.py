@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from heapq import merge
 
+from jobqueue import telemetry
 from jobqueue.errors import CorruptItem
 from jobqueue.item import LaneEntry
 from jobqueue.job import Clock, Job, JobFailure
@@ -101,6 +102,7 @@ class Takeover:
         except CorruptItem:
             return None  # rescue reports it; a bad entry must not stay in the way of the next
         if job is not None:
+            telemetry.decision("take_over", "taken-over", job)
             measures = Measures()
             measures.add(Metric.RESCUED, 1, **labels(self._job_types, job.queue, job.type))
             measures.write()

@@ -117,6 +117,7 @@ class Attempt:
 
     def start(self) -> None:
         """Start the handler, and keep its lease."""
+        telemetry.decision(ACTION, "started", self.job)  # the only line of a job that ends its process
         Thread(target=self._work, name=self.job.id, daemon=True).start()
         Thread(target=self._keep_lease, name=f"lease of {self.job.id}", daemon=True).start()
 
@@ -129,22 +130,22 @@ class Attempt:
     def beat(self) -> float:
         """Extend the lease if it is time to; return after how many seconds to look again."""
         if self._lease.is_due(self._tools.monotonic()):
-            try:
+            with Caught() as caught:
                 self._extend(None)
-            except Unavailable:
+            if caught.error is not None:
+                # whatever it is, it may pass while the lease lasts; then the handler must learn of its end
                 self._lease.missed()
+                if not isinstance(caught.error, Unavailable):
+                    telemetry.crash(ACTION, caught.error)
         now = self._tools.monotonic()
         if self._lease.is_over(now):
             self.run.lost.set()
         return self._lease.pause(now)
 
     def _keep_lease(self) -> None:
-        with Caught() as caught:
-            pause = self._lease.pause(self._tools.monotonic())
-            while not self._ended.wait(pause) and not self.run.lost.is_set():
-                pause = self.beat()
-        if caught.error is not None:
-            telemetry.crash(ACTION, caught.error)
+        pause = self._lease.pause(self._tools.monotonic())
+        while not self._ended.wait(pause) and not self.run.lost.is_set():
+            pause = self.beat()
 
     def _tell_progress(self, progress: Any) -> None:
         try:
