@@ -33,7 +33,7 @@ BASE := $(shell for python in $(or $(PYTHON),python3 python3.13 python3.14 pytho
 	2>/dev/null && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up test suite check lint types unit console e2e dynamodb bench build openapi audit sbom format lock clean
+.PHONY: help up test suite forget-counts check lint types unit console e2e dynamodb bench build openapi audit sbom format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -57,10 +57,16 @@ up: $(READY)
 	@exec $(BIN)/python -m local
 
 test: check suite
+	@printf 'What the tests counted:\n' && cat $(COUNTS)
 
 # Tests that need more than Python are started on their own.
 APART := console e2e dynamodb
-suite: unit console e2e dynamodb
+suite: forget-counts unit console e2e dynamodb
+
+COUNTS := .build/counts.txt
+suite: export JOBQUEUE_COUNTS = $(abspath $(COUNTS))
+forget-counts:
+	@mkdir -p $(dir $(COUNTS)) && rm -f $(COUNTS)
 
 check: lint types
 

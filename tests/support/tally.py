@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 PROPERTY = "counted: "
 """``record_property("counted: NAME", n)`` adds to the count NAME, from any test."""
+
+KEPT_IN = "JOBQUEUE_COUNTS"
+"""Names a file that the counts are added to, for whoever starts several runs and tells them together."""
 
 
 class Tally:
@@ -40,8 +45,12 @@ class Tally:
         counts = dict(self.counts)
         for name, count in _recorded(terminalreporter):
             counts[name] = counts.get(name, 0) + count  # a zero is told, too
-        for name, count in sorted(counts.items()):
-            terminalreporter.write_line(f"{name}: {count:,}")
+        lines = [f"{name}: {count:,}" for name, count in sorted(counts.items())]
+        for line in lines:
+            terminalreporter.write_line(line)
+        if path := os.environ.get(KEPT_IN):
+            with Path(path).open("a", encoding="utf-8") as kept:
+                kept.writelines(f"{line}\n" for line in lines)
 
 
 def _recorded(terminalreporter: pytest.TerminalReporter) -> Iterator[tuple[str, Any]]:
