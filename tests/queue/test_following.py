@@ -85,6 +85,24 @@ def test_a_lease_that_ran_out_is_told_from_a_failure(office: Office) -> None:
     ]
 
 
+def test_a_takeover_is_told_as_such(office: Office) -> None:
+    job = office.running()
+    office.lose_lease()
+    happened(office)
+    office.claim(PRINTER)
+    assert happened(office) == [Happened.TAKEN_OVER]
+    (change,) = office.bus.told
+    assert change.lease_ran_out
+    assert change.after is not None
+    assert (change.after.worker_id, change.after.retry_count) == ("key:printer", 1)
+    assert (change.waited, change.ran) == (None, None)
+    # the error of the lost lease stays on the job, and what its new holder does has nothing to do with it
+    office.queue.extend(PRINTER, job.id, lease_seconds=300)
+    office.queue.cancel(SHOP, job.id)
+    assert happened(office) == [None, None]
+    assert not any(change.lease_ran_out for change in office.bus.told)
+
+
 def test_numbers_of_a_life(office: Office, capsys: pytest.CaptureFixture[str]) -> None:
     office.enqueue(max_retries=1)
     office.clock.advance(2.5)
@@ -120,8 +138,15 @@ def test_numbers_of_a_takeover(office: Office, capsys: pytest.CaptureFixture[str
     office.running()
     office.lose_lease()
     capsys.readouterr()
-    office.claim(PRINTER)
-    assert total(capsys.readouterr().out, "Rescued", **NOTE) == 1
+    job = office.claim(PRINTER)
+    office.queue.extend(PRINTER, job.id, lease_seconds=300)
+    office.follow()
+    log = capsys.readouterr().out
+    counts = {name: total(log, name, **NOTE) for name in ("Enqueued", "Claimed", "Retried", "Rescued")}
+    assert counts == {"Enqueued": 1, "Claimed": 2, "Retried": 1, "Rescued": 1}
+    assert values(log, "WaitSeconds", **NOTE) == [0]
+    assert values(log, "RunSeconds", **NOTE) == []
+    assert office.counts() == {"running": 1}
 
 
 def test_lost_races(office: Office, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.filters import matches
 from tests.support.functions import declared
 from tests.support.lambdas import event
 from tests.support.template import template
@@ -31,21 +32,7 @@ def _substituted(pattern: Any) -> str:
 
 
 def wakes(record: Mapping[str, Any]) -> bool:
-    return any(_matches(record, pattern) for pattern in patterns())
-
-
-def _matches(value: Any, pattern: Any) -> bool:
-    """Match as Lambda does: lists of accepted values at the leaves, `anything-but` among them."""
-    if isinstance(pattern, dict):
-        return isinstance(value, dict) and all(
-            _matches(value.get(name), one) for name, one in pattern.items()
-        )
-    return any(
-        value is not None and value not in accepted["anything-but"]
-        if isinstance(accepted, dict)
-        else value == accepted
-        for accepted in pattern
-    )
+    return any(matches(record, pattern) for pattern in patterns())
 
 
 def record(name: str, new: Mapping[str, str], old: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -111,6 +111,7 @@ def test_an_event(events: EventBridgeClient, stub: Stubber) -> None:
         (Happened.RETRIED, False, ("JobRetried", "attempt-failed")),
         (Happened.RETRIED, True, ("JobRetried", "lease-expired")),
         (Happened.REVIVED, False, ("JobRetried", "asked")),
+        (Happened.TAKEN_OVER, True, ("JobRetried", "lease-expired")),
     ],
 )
 def test_names_and_causes(

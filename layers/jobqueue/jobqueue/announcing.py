@@ -6,7 +6,8 @@ event          when
 JobCompleted   a worker completed it
 JobFailed      it failed for good: it is a dead letter
 JobCancelled   it was cancelled
-JobRetried     it waits again; `cause` tells why: ``attempt-failed``, ``lease-expired`` or ``asked``
+JobRetried     it waits again; `cause` tells why: ``attempt-failed``, ``lease-expired`` or ``asked``. Where
+               another worker took it over from one that went silent, it is running already
 =============  ==============================================================================
 
 An event comes at least once, and not always in order; `change_id` tells repeated ones. It carries what a list
@@ -45,6 +46,7 @@ _EVENTS = {
     Happened.FAILED: "JobFailed",
     Happened.CANCELLED: "JobCancelled",
     Happened.RETRIED: "JobRetried",
+    Happened.TAKEN_OVER: "JobRetried",
     Happened.REVIVED: "JobRetried",
 }
 _CONFIG = Config(

@@ -30,6 +30,8 @@ class Happened(StrEnum):
 
     ENQUEUED = "enqueued"
     CLAIMED = "claimed"
+    TAKEN_OVER = "taken-over"
+    """Its holder's lease had run out, and another worker claimed it: rescue and claim in one."""
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -103,14 +105,21 @@ def read_change(record: Mapping[str, Any]) -> Change:
     change = Change(id=record["eventID"], sequence=told["SequenceNumber"], before=before, after=after)
     if after is None or new is None:
         return change
+    happened = _happened(
+        before,
+        after,
+        is_new=new["rev"]["N"] == "0",
+        is_held_anew=old is not None and _text(old, "lease_token") != _text(new, "lease_token"),
+    )
     return Change(
         id=change.id,
         sequence=change.sequence,
         before=before,
         after=after,
-        happened=_happened(before, after, is_new=new["rev"]["N"] == "0"),
-        # a worker's report leaves a mark, rescue does not
-        lease_ran_out=_text(new, "error") == LEASE_EXPIRED
+        happened=happened,
+        # the error of an earlier attempt stays; a worker's report leaves a mark, rescue does not
+        lease_ran_out=happened is not None
+        and _text(new, "error") == LEASE_EXPIRED
         and old is not None
         and _text(old, "status") == JobStatus.RUNNING
         and old.get("marks") == new.get("marks"),
@@ -125,11 +134,15 @@ def batch_digest(changes: Iterable[Change]) -> str:
     return digest.hexdigest()[: 2 * _DIGEST_BYTES]
 
 
-def _happened(before: JobSummary | None, after: JobSummary, *, is_new: bool) -> Happened | None:
+def _happened(
+    before: JobSummary | None, after: JobSummary, *, is_new: bool, is_held_anew: bool
+) -> Happened | None:
     if is_new:  # also in the place of one that was past its retention
         return Happened.ENQUEUED
-    if before is None or before.status is after.status:
+    if before is None:
         return None
+    if before.status is after.status:
+        return Happened.TAKEN_OVER if after.status is JobStatus.RUNNING and is_held_anew else None
     match after.status:
         case JobStatus.RUNNING:
             return Happened.CLAIMED

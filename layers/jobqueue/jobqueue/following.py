@@ -23,12 +23,14 @@ from jobqueue.queues import QueuesTable, counter
 
 ACTION = "follow_jobs"
 
-_METRICS = {
-    Happened.ENQUEUED: Metric.ENQUEUED,
-    Happened.CLAIMED: Metric.CLAIMED,
-    Happened.COMPLETED: Metric.COMPLETED,
-    Happened.RETRIED: Metric.RETRIED,
-    Happened.FAILED: Metric.FAILED,
+_METRICS: Mapping[Happened | None, tuple[Metric, ...]] = {
+    Happened.ENQUEUED: (Metric.ENQUEUED,),
+    Happened.CLAIMED: (Metric.CLAIMED,),
+    # the claim that took it over has counted the rescue
+    Happened.TAKEN_OVER: (Metric.RETRIED, Metric.CLAIMED),
+    Happened.COMPLETED: (Metric.COMPLETED,),
+    Happened.RETRIED: (Metric.RETRIED,),
+    Happened.FAILED: (Metric.FAILED,),
 }
 
 
@@ -93,9 +95,9 @@ class Follower:
         if change.after is None or change.after.queue != queue:
             return
         names = labels(self._job_types, queue, change.after.type)
-        if change.happened in _METRICS:
-            measures.add(_METRICS[change.happened], 1, **names)
-        if change.lease_ran_out:
+        for metric in _METRICS.get(change.happened, ()):
+            measures.add(metric, 1, **names)
+        if change.lease_ran_out and change.happened is not Happened.TAKEN_OVER:
             measures.add(Metric.RESCUED, 1, **names)
         if change.waited is not None:
             measures.add(Metric.WAIT, change.waited.total_seconds(), **names)
