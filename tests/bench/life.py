@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 JOBS = 20
-BATCH = 10
 WAITING = 300
 """Jobs that wait before those of the sample, which reads up to 250 of them to find one."""
 
@@ -97,18 +96,6 @@ def our_life(client: DynamoDBClient, payload: JsonObject) -> list[Cost]:
         measured("fail", queue.fail, ADMIN, job.id, error="timed out after 30 s", **held)
         measured("cancel, waiting", queue.cancel, ADMIN, job.id)
     return measured.costs()
-
-
-def our_batches(client: DynamoDBClient, payload: JsonObject) -> Bill:
-    """Measure a whole life where jobs are claimed by tens."""
-    queue, meter = open_bench_queue(client), Meter(client)
-    with meter.measure() as bill:
-        for _ in range(BATCH):
-            for _ in range(BATCH):
-                queue.enqueue(ADMIN, NewJob(type="bench", payload=payload))
-            for job in queue.claim_batch(ADMIN, BATCH):
-                queue.complete(ADMIN, job.id, lease_token=job.lease_token)
-    return bill.per(BATCH * BATCH)
 
 
 def sample_life(client: DynamoDBClient, payload: JsonObject) -> list[Cost]:
