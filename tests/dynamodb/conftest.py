@@ -35,7 +35,7 @@ def url() -> str:
 @pytest.fixture
 def client(url: str) -> DynamoDBClient:
     """A client whose tables are those of template.yaml, empty."""
-    client = dynamodb_local.connect(url)
+    client = dynamodb_local.connect_anew(url, "onetest")
     create_tables(client)
     return client
 
@@ -43,7 +43,7 @@ def client(url: str) -> DynamoDBClient:
 @pytest.fixture(scope="module")
 def shared_client(url: str) -> DynamoDBClient:
     """The same, for all tests of a module that leave its tables empty."""
-    client = dynamodb_local.connect(url)
+    client = dynamodb_local.connect_anew(url, "manytests")
     create_tables(client)
     return client
 

@@ -21,7 +21,7 @@ from jobqueue.table import JobsTable
 from tests.bench import prices
 from tests.bench.life import ADMIN, JOB_TYPES
 from tests.bench.meter import Meter
-from tests.support.dynamodb_local import connect, running
+from tests.support.dynamodb_local import connect_anew, running
 from tests.support.tables import create_tables
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 JOBS = 600
 RUNS = 5
+DATABASE = "contention"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,9 @@ def displacement(taken: Sequence[Job]) -> float:
 def typical(url: str, claimers: int, *, batch: int = 1, jobs: int = JOBS, runs: int = RUNS) -> Contention:
     """Return the median of some runs, number by number."""
     with redirect_stdout(io.StringIO()):  # where the queue writes its metrics
-        outcomes = [contend(connect(url), claimers, batch=batch, jobs=jobs) for _ in range(runs)]
+        outcomes = [
+            contend(connect_anew(url, DATABASE), claimers, batch=batch, jobs=jobs) for _ in range(runs)
+        ]
     return Contention(
         **{
             field.name: statistics.median(getattr(outcome, field.name) for outcome in outcomes)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dynamodb.contention import contend, typical
-from tests.support import dynamodb_local
+from tests.dynamodb.contention import DATABASE, contend, typical
+from tests.support.dynamodb_local import connect_anew
 
 # What is aimed at is 0.10, 0.40 and 0.50; a machine that does other things as well is given some room.
 ROOM = 1.5
@@ -18,6 +18,6 @@ def test_few_races_are_lost(claimers: int, batch: int, lost: float, url: str) ->
 
 @pytest.mark.parametrize("batch", [1, 10])
 def test_alone_a_claimer_takes_them_in_turn(batch: int, url: str) -> None:
-    found = contend(dynamodb_local.connect(url), 1, batch=batch, jobs=60)
+    found = contend(connect_anew(url, DATABASE), 1, batch=batch, jobs=60)
     assert (found.lost, found.displacement) == (0, 0)
     assert found.queries <= 1 / batch + 5 / 60  # the last claim looks at all lanes

@@ -13,7 +13,7 @@ from tests.bench.life import our_life, whole_life
 from tests.bench.meter import Bill, Meter
 from tests.bench.payloads import incompressible, ordinary
 from tests.dynamodb.scenarios import extended, failed, lost
-from tests.support.dynamodb_local import connect
+from tests.support.dynamodb_local import connect_anew
 from tests.support.workshop import MAILER, OPS, PRINTER, SHOP, Workshop
 
 if TYPE_CHECKING:
@@ -131,7 +131,10 @@ def test_an_empty_queue_costs_the_same_however_often_it_is_asked(workshop: Works
 
 
 def test_a_large_payload_costs_a_third_and_one_that_cannot_be_shrunk_no_more_than_it_must(url: str) -> None:
-    lives = {make: whole_life(our_life(connect(url), make(32_768))) for make in (ordinary, incompressible)}
+    lives = {
+        make: whole_life(our_life(connect_anew(url, "onetest"), make(32_768)))
+        for make in (ordinary, incompressible)
+    }
     assert 3 * lives[ordinary].write_units <= lives[incompressible].write_units
     # 32 KB and about one for the rest, three times, and five of the index
     assert lives[incompressible].write_units <= 3 * 33 + 5

@@ -38,11 +38,12 @@ def on_moto() -> Iterator[Connect]:
 
 @contextmanager
 def on_dynamodb_local() -> Iterator[Connect]:
-    url = dynamodb_local.for_tests()
+    client = dynamodb_local.connect(dynamodb_local.for_tests())
 
     @contextmanager
     def connect() -> Iterator[DynamoDBClient]:
-        yield dynamodb_local.connect(url)
+        dynamodb_local.remove_tables(client)
+        yield client
 
     yield connect
 

@@ -122,6 +122,23 @@ def connect(url: str, database: str | None = None, config: Config = PATIENT) -> 
     return client
 
 
+def connect_anew(url: str, database: str) -> DynamoDBClient:
+    """Make a client of a database that has been there before, and remove its tables.
+
+    The server keeps some threads for each database that it ever had, and they do not sleep: a new one for
+    each test would take all of the machine in the end.
+    """
+    client = connect(url, database)
+    remove_tables(client)
+    return client
+
+
+def remove_tables(client: DynamoDBClient) -> None:
+    """Remove all tables of a database."""
+    for name in client.list_tables()["TableNames"]:
+        client.delete_table(TableName=name)
+
+
 def installed() -> Path:
     """Return the folder of the server, fetched through npm the first time.
 
