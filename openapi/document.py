@@ -60,7 +60,7 @@ def document(routes: Iterable[Route], job_types: JobTypes, examples: Iterable[Ex
             "description": DESCRIPTION,
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "servers": [{"url": "/", "description": "Where this document is."}],
+        "servers": [{"url": ".", "description": "Where this document is."}],
         "tags": TAGS,
         "paths": dict(sorted(paths.items())),
         "components": {
@@ -76,7 +76,11 @@ def _operation(route: Route, schemas: dict[str, Schema], examples: list[Example]
     in_path = [{"name": name, "in": "path", "required": True, **_IN_PATH[name]} for name in route.in_path]
     in_query = parameters(schemas[route.query.__name__]) if route.query else []
     body = _model_schema(route.body.__name__, schemas) if route.body else {}
-    in_headers = [_header(name, member, body) for name, member in route.app.member_headers.items()]
+    in_headers = [
+        _header(name, member, body)
+        for name, member in route.app.member_headers.items()
+        if member in body["properties"]  # or the header is one that the route refuses
+    ]
     operation: Schema = {
         "operationId": route.function,
         "tags": [tag(route)],

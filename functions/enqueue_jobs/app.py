@@ -13,7 +13,14 @@ from jobqueue.api.request import MAX_BATCH_BODY_BYTES
 from jobqueue.job import Job, JsonObject
 from jobqueue.principal import Role
 
-app = http_function("enqueue_jobs", Role.PRODUCER, Role.ADMIN, max_body_bytes=MAX_BATCH_BODY_BYTES)
+app = http_function(
+    "enqueue_jobs",
+    Role.PRODUCER,
+    Role.ADMIN,
+    max_body_bytes=MAX_BATCH_BODY_BYTES,
+    # a batch has no key of its own, and one that is sent must not be passed over in silence
+    member_headers={"idempotency-key": "idempotency_key"},
+)
 
 
 @app.post("/jobs/batch")

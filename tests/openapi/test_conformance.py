@@ -81,4 +81,6 @@ def test_the_api_does_what_its_description_says(
         stack.clock.advance(11)  # a queue that was paused is open again, as far as claimers know
         a_job(stack, function)
     role = role_of(case)
-    case.call_and_validate(headers={"Authorization": f"Bearer {keys[role]}"} if role else {})
+    case.call_and_validate(
+        base_url="http://localhost", headers={"Authorization": f"Bearer {keys[role]}"} if role else {}
+    )
