@@ -12,9 +12,13 @@ Each of them shows a credential, which tells its role, the queues that it is gra
 priority that it may use.
 
 **Delivery** is at least once: a job is never lost and never held by two workers, and it may be started
-again after a crash, so what it does must be safe to repeat. Every call may be repeated when its answer was
-lost. Enqueuing is safe to repeat with an `idempotency_key`; claiming again claims another job, and the lost
-one is given back when its lease ends.
+again after a crash, so what it does must be safe to repeat.
+
+**When an answer was lost**, these may be sent again: enqueuing with an `idempotency_key`; complete, fail
+and release with their `lease_token`; heartbeat, cancel, pause and resume; whatever only reads. Enqueuing
+without a key makes a second job. Complete, fail and release without a token, and the retry of one job, are
+409 the second time. Claiming again claims other jobs, and the lost ones are given back when their lease ends.
+Retrying a queue again retries more jobs.
 
 **Times** are in UTC with microseconds. **Bodies** are JSON objects in UTF-8, sent as `application/json`,
 `+json`, or without a Content-Type. A member twice, NaN, an unknown field, a number as text: all are refused
