@@ -13,7 +13,7 @@ import pytest
 
 from jobqueue.settings import MAX_CALLER_THROTTLE_RATE, CallerLimit
 from tests.support.functions import declared, folders, logical_id
-from tests.support.template import ROOT, resources, template, transformed
+from tests.support.template import ROOT, resources, template
 
 LOG_GROUPS = resources("AWS::Logs::LogGroup")
 
@@ -58,7 +58,7 @@ def test_no_log_is_kept_for_ever(group: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(declared()))
 def test_no_function_departs_from_what_all_have(name: str) -> None:
-    assert declared()[name].keys() & {"Runtime", "Handler", "Architectures", "Tracing"} == set()
+    assert declared()[name].keys() & {"Runtime", "Handler", "Architectures"} == set()
 
 
 def test_every_function_runs_on_the_chosen_processor_with_the_layer_built_for_it() -> None:
@@ -120,9 +120,15 @@ def test_a_failed_start_is_not_repeated() -> None:
     assert stream["ParallelizationFactor"] > 1
 
 
-def test_every_function_is_traced_and_ends_before_the_api_gives_up() -> None:
-    functions = resources("AWS::Lambda::Function", transformed()).values()
-    assert all(one["Properties"]["TracingConfig"] == {"Mode": "Active"} for one in functions)
+def test_what_a_request_leads_to_is_traced_and_what_every_minute_begins_is_not() -> None:
+    assert setting("Tracing") == "Active"
+    assert {name: one["Tracing"] for name, one in declared().items() if "Tracing" in one} == {
+        "measure_queues": "PassThrough",
+        "rescue_jobs": "PassThrough",
+    }
+
+
+def test_every_function_of_a_route_ends_before_the_api_gives_up() -> None:
     on_routes = [one for one in declared().values() if "HttpApi" in str(one.get("Events"))]
     assert on_routes
     assert all(one.get("Timeout", setting("Timeout")) < 30 for one in on_routes)
