@@ -37,6 +37,7 @@ OUTPUT = ROOT / ".bench" / "bench.json"
 SIZES = {"0.3 KB": 300, "4 KB": 4096, "32 KB": 32768}
 DEPTHS = (10, 1_000, 100_000)
 CLAIMERS = (1, 4, 16, 64)
+DATABASE = "bench"
 TOGETHER = 100
 """Records of the stream in one batch, where there is something to do; 1 is a quiet queue, 500 the most."""
 
@@ -72,7 +73,7 @@ def main() -> None:
 
 def _operations(url: str) -> Section:
     costs = {
-        label: life.our_life(dynamodb_local.connect(url), payloads.ordinary(size))
+        label: life.our_life(dynamodb_local.connect_anew(url, DATABASE), payloads.ordinary(size))
         for label, size in SIZES.items()
     }
     names = [cost.operation for cost in costs["0.3 KB"]]
@@ -98,11 +99,15 @@ def _lives(url: str) -> Section:
     rows, found = [], {}
     for label, size in SIZES.items():
         lives = {
-            "ours": life.whole_life(life.our_life(dynamodb_local.connect(url), payloads.ordinary(size))),
-            "ours, incompressible": life.whole_life(
-                life.our_life(dynamodb_local.connect(url), payloads.incompressible(size))
+            "ours": life.whole_life(
+                life.our_life(dynamodb_local.connect_anew(url, DATABASE), payloads.ordinary(size))
             ),
-            "sample": life.whole_life(life.sample_life(dynamodb_local.connect(url), payloads.ordinary(size))),
+            "ours, incompressible": life.whole_life(
+                life.our_life(dynamodb_local.connect_anew(url, DATABASE), payloads.incompressible(size))
+            ),
+            "sample": life.whole_life(
+                life.sample_life(dynamodb_local.connect_anew(url, DATABASE), payloads.ordinary(size))
+            ),
         }
         found[label] = lives
         rows.append([label, *(_units(bill) for bill in lives.values())])
@@ -176,7 +181,9 @@ def _contention(url: str) -> Section:
 
 
 def _depths(url: str) -> Section:
-    bills = {waiting: depth.claim_at(dynamodb_local.connect(url), waiting) for waiting in DEPTHS}
+    bills = {
+        waiting: depth.claim_at(dynamodb_local.connect_anew(url, DATABASE), waiting) for waiting in DEPTHS
+    }
     rows = [[f"{waiting:,}", _units(bill)] for waiting, bill in bills.items()]
     text = table.markdown("A claim, by the jobs that wait", ["waiting", "calls / write / read units"], rows)
     figures = {waiting: asdict(bill) for waiting, bill in bills.items()}

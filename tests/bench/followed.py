@@ -12,7 +12,7 @@ from jobqueue.queues import QueuesTable
 from tests.bench.life import ADMIN, JOB_TYPES, open_bench_queue
 from tests.bench.meter import Meter
 from tests.bench.prices import Usage
-from tests.bench.usage import logged
+from tests.bench.usage import DATABASE, logged
 from tests.support import dynamodb_local
 from tests.support.office import QUEUES, stream_reader
 
@@ -55,7 +55,7 @@ def followed(url: str, payload: JsonObject, *, together: int) -> Usage:
     together : int
         How many records of the stream come in one batch: one where little happens, up to 500 under load.
     """
-    client = dynamodb_local.connect(url)
+    client = dynamodb_local.connect_anew(url, DATABASE)
     queue = open_bench_queue(client)
     for _ in range(JOBS):
         queue.enqueue(ADMIN, NewJob(type="bench", payload=payload))

@@ -41,7 +41,8 @@ JOB_TYPES = JobTypes(
         JobType(
             name="bench",
             payload=f"{__name__}:AnyPayload",
-            policy=Policy(backoff_base_seconds=0, backoff_cap_seconds=0),
+            # no lease runs out while claimers empty a lane on a slow machine
+            policy=Policy(lease_seconds=3600, backoff_base_seconds=0, backoff_cap_seconds=0),
         )
     ]
 )
@@ -85,7 +86,7 @@ def our_life(client: DynamoDBClient, payload: JsonObject) -> list[Cost]:
         enqueue()
         job = claim()
         held = {"lease_token": job.lease_token}
-        measured("heartbeat", queue.extend, ADMIN, job.id, lease_seconds=120, **held)
+        measured("heartbeat", queue.extend, ADMIN, job.id, lease_seconds=7200, **held)
         measured("release", queue.release, ADMIN, job.id, **held)
         job = claim()
         measured("cancel, running", queue.cancel, ADMIN, job.id)

@@ -28,6 +28,7 @@ from tests.support.tables import create_tables
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
+DATABASE = "usage"
 BATCH = 10
 ROUNDS = 10
 OF_A_LOG_EVENT = 26
@@ -106,7 +107,7 @@ def worked(url: str, payload: JsonObject) -> Usage:
 
 def _measured(url: str, live: Callable[[Stack], None], *, jobs: int) -> tuple[Bill, float]:
     """Return the bill and the bytes of log of one job."""
-    client: DynamoDBClient = dynamodb_local.connect(url)
+    client: DynamoDBClient = dynamodb_local.connect_anew(url, DATABASE)
     create_tables(client)
     with patch.dict(os.environ, ENVIRONMENT):
         stack = Stack(client)

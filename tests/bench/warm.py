@@ -50,7 +50,7 @@ def ratios(url: str) -> dict[str, float]:
 
 class _Round:
     def __init__(self, url: str) -> None:
-        self._ours, self._bare = dynamodb_local.connect(url), dynamodb_local.connect(url)
+        self._ours, self._bare = (dynamodb_local.connect_anew(url, name) for name in ("ours", "bare"))
         self._calls: list[Call] = []
         self._found: dict[str, float] = {}
         for client in (self._ours, self._bare):
