@@ -14,7 +14,7 @@ from jobqueue.errors import TooManyRequests
 from jobqueue.throttle import Throttle
 from tests.bench.meter import Bill, Meter
 from tests.support.botofaults import Fault, Faults
-from tests.support.clock import FakeClock, not_past
+from tests.support.clock import FakeClock
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -45,7 +45,7 @@ def all_at_once(throttles: list[Throttle], caller: str) -> int:
 
 @pytest.mark.parametrize("most", [1, 7, 100, 159, 160, 500])
 def test_exactly_as_many_pass_as_may(shared_client: DynamoDBClient, most: int) -> None:
-    table, clock = CallersTable(shared_client, "callers"), FakeClock(not_past())
+    table, clock = CallersTable(shared_client, "callers"), FakeClock()
     throttles = [Throttle(table, most / 10, clock) for _ in range(PROCESSES)]
     for _ in range(3):
         assert all_at_once(throttles, f"key:at-most-{most}") == min(most, PROCESSES * EACH)
@@ -53,14 +53,14 @@ def test_exactly_as_many_pass_as_may(shared_client: DynamoDBClient, most: int) -
 
 
 def test_threads_of_one_process_share_what_it_knows(shared_client: DynamoDBClient) -> None:
-    throttle = Throttle(CallersTable(shared_client, "callers"), 5, FakeClock(not_past()))
+    throttle = Throttle(CallersTable(shared_client, "callers"), 5, FakeClock())
     assert all_at_once([throttle] * PROCESSES, "key:threads") == 50
 
 
 def test_replies_that_are_lost_let_nothing_more_through(
     shared_client: DynamoDBClient, faults: Faults
 ) -> None:
-    throttle = Throttle(CallersTable(shared_client, "callers"), 2, FakeClock(not_past()))
+    throttle = Throttle(CallersTable(shared_client, "callers"), 2, FakeClock())
     passed = 0
     for number in range(30):
         with faults.on("UpdateItem", Fault.LOST_REPLY, times=number % 2):
@@ -74,7 +74,7 @@ def test_replies_that_are_lost_let_nothing_more_through(
 
 @pytest.mark.parametrize("caller", ["key:shop", LONGEST])
 def test_a_request_costs_one_write_unit_more(shared_client: DynamoDBClient, caller: str) -> None:
-    throttle = Throttle(CallersTable(shared_client, "callers"), 0.2, FakeClock(not_past()))
+    throttle = Throttle(CallersTable(shared_client, "callers"), 0.2, FakeClock())
     meter = Meter(shared_client)
     steps: list[tuple[Callable[[], object], Bill]] = [
         (lambda: throttle.admit(caller), Bill(calls=1, write_units=1)),

@@ -13,7 +13,7 @@ from jobqueue.errors import InvalidSettings, TooManyRequests, Unavailable
 from jobqueue.settings import CallerLimit
 from jobqueue.throttle import Throttle, open_throttle
 from tests.support.botofaults import Fault, Faults
-from tests.support.clock import FakeClock, not_past
+from tests.support.clock import FakeClock
 from tests.support.template import resources
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ PerSecond: TypeAlias = Callable[[float], Throttle]
 
 @pytest.fixture
 def clock() -> FakeClock:
-    return FakeClock(not_past())  # two seconds and a bit after a window began
+    return FakeClock()  # two seconds and a bit after a window began
 
 
 @pytest.fixture

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from datetime import UTC, datetime, timedelta
 
 START = datetime(2026, 11, 30, 2, 26, 2, 123456, tzinfo=UTC)
-
-
-def not_past(start: datetime = START) -> datetime:
-    """Return the same time of a day that is not over, for items that the engine would delete as expired."""
-    days = math.ceil((datetime.now(UTC) - start) / timedelta(days=1))
-    return start + timedelta(days=max(0, days))
 
 
 class FakeClock:

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 def create_tables(client: DynamoDBClient) -> dict[str, str]:
     """Create every table of template.yaml, and tell their names by logical id.
 
-    ``JobsTable`` is called ``jobs`` and ``ApiKeysTable`` ``api-keys``.
+    ``JobsTable`` is called ``jobs`` and ``ApiKeysTable`` ``api-keys``. TTL deletes nothing: the engine's
+    clock is not that of the tests, and what still lasts for them may long be over for it.
     """
     names = {}
     for logical_id, resource in resources("AWS::DynamoDB::Table").items():
         names[logical_id] = _table_name(logical_id)
-        create_table(client, names[logical_id], resource["Properties"])
+        create_table(client, names[logical_id], {**resource["Properties"], "TimeToLiveSpecification": None})
     return names
 
 
