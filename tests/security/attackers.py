@@ -2,28 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from jobqueue.keys import create_key
+from tests.support.functions import declared
 from tests.support.http import Stack
 
 JOB_ID = "job_01M8N4C1RBB1Q714Z4VNBP87AS"
-ROUTES: dict[str, tuple[str | None, Any]] = {
-    "enqueue_job": (None, {"type": "note"}),
-    "enqueue_jobs": (None, {"jobs": [{"type": "note"}]}),
-    "list_jobs": (None, None),
-    "get_job": (JOB_ID, None),
-    "claim_job": (None, None),
-    "claim_jobs": (None, {"max_jobs": 1}),
-    "complete_job": (JOB_ID, None),
-    "complete_jobs": (None, {"jobs": [{"id": JOB_ID, "lease_token": "t"}]}),
-    "fail_job": (JOB_ID, None),
-    "heartbeat_job": (JOB_ID, None),
-    "release_job": (JOB_ID, None),
-    "cancel_job": (JOB_ID, None),
-    "retry_job": (JOB_ID, None),
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A good request to a route."""
+
+    job_id: str | None = None
+    queue: str | None = None
+    body: Any = None
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """As `Stack.call` and `http_event` take it."""
+        return {"job_id": self.job_id, "queue": self.queue, "body": self.body}
+
+
+ROUTES = {
+    "enqueue_job": Request(body={"type": "note"}),
+    "enqueue_jobs": Request(body={"jobs": [{"type": "note"}]}),
+    "list_jobs": Request(),
+    "get_job": Request(job_id=JOB_ID),
+    "claim_job": Request(),
+    "claim_jobs": Request(body={"max_jobs": 1}),
+    "complete_job": Request(job_id=JOB_ID),
+    "complete_jobs": Request(body={"jobs": [{"id": JOB_ID, "lease_token": "t"}]}),
+    "fail_job": Request(job_id=JOB_ID),
+    "heartbeat_job": Request(job_id=JOB_ID),
+    "release_job": Request(job_id=JOB_ID),
+    "cancel_job": Request(job_id=JOB_ID),
+    "retry_job": Request(job_id=JOB_ID),
+    "list_queues": Request(),
+    "pause_queue": Request(queue="default"),
+    "resume_queue": Request(queue="default"),
+    "retry_jobs": Request(queue="default", body={"status": "failed"}),
 }
-"""A good request to each route: the id in its path, and its body."""
+"""Every route behind the authorizer, by its function."""
+
+
+def behind_the_authorizer() -> set[str]:
+    """Return the functions with a route in template.yaml that not everybody may call."""
+    return {
+        name
+        for name, properties in declared().items()
+        for event in properties.get("Events", {}).values()
+        if event["Type"] == "HttpApi" and event["Properties"].get("Auth", {}).get("Authorizer") != "NONE"
+    }
+
+
 ATTACKS = [
     "#status",
     ":now",

@@ -14,6 +14,7 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.stub import Stubber
 
 from jobqueue import telemetry
 from jobqueue.authorizer import open_authorizer
@@ -25,6 +26,7 @@ from tests.support.callers import admin, producer, worker
 from tests.support.events import http_event
 from tests.support.faults import broken, throttled
 from tests.support.http import Stack
+from tests.support.imports import FUNCTIONS, JOBTYPES, LIBRARY, imported, sources
 from tests.support.issuer import claims, signed
 from tests.support.lambdas import Context, event
 from tests.support.leaks import CANARY, Leaks
@@ -72,10 +74,10 @@ def bodies() -> Iterator[Any]:
     yield f'{{"payload": "{CANARY}\\ud83d"}}'
 
 
-@pytest.mark.parametrize("function", [*ROUTES, "pause_queue", "resume_queue", "retry_jobs", "list_queues"])
+@pytest.mark.parametrize("function", ROUTES)
 def test_whatever_is_sent_comes_out_nowhere(stack: Stack, leaks: Leaks, function: str) -> None:
-    job_id, _ = ROUTES.get(function, (None, None))
-    queue = NAMED if function in ("pause_queue", "resume_queue", "retry_jobs") else None
+    job_id = ROUTES[function].job_id
+    queue = ROUTES[function].queue and NAMED
     headers = HOSTILE_HEADERS | {"idempotency-key": f'"{CANARY}"'}
     is_read = function.startswith(("get", "list"))
     requests: list[dict[str, Any]] = [
@@ -226,13 +228,61 @@ def test_the_watch_hears_what_comes_out(stack: Stack) -> None:
         ("producer", {"error": None}),
         ("admin", {"lease_token": "t"}),
         ("worker", {"errors": []}),
+        ("producer", {"payload": {}, "created_by": "key:other"}),
+        ("producer", {"idempotency_key": None}),
+        ("worker", {"result": None, "worker_id": "key:other", "status": "running"}),
+        ("worker", {"payload": {}, "worker_id": "key:me", "status": "completed"}),
+        ("worker", {"idempotency_key": "k", "worker_id": "key:me", "status": "running"}),
     )
     for role, job in telling_jobs:
         alone = {"type": "note", **job}
-        for body in (alone, {"jobs": [alone]}):
-            leaks.look_at_answer("get_job", role, {**telling, "body": json.dumps(body)})
+        for body in (alone, {"jobs": [alone]}, {"results": [{"status": 200, "job": alone}]}):
+            caller = {"role": role, "principal": "key:me"}
+            leaks.look_at_answer("get_job", caller, {**telling, "body": json.dumps(body)})
             assert len(leaks.take()) == 1
     problem = {"type": "urn:jobqueue:problem:x", "detail": "a sparrow", "instance": "/"}
     for told in (problem, {"results": [{"status": 422, "problem": problem}]}):
-        leaks.look_at_answer("enqueue_jobs", "producer", {**telling, "body": json.dumps(told)})
+        leaks.look_at_answer("enqueue_jobs", {"role": "producer"}, {**telling, "body": json.dumps(told)})
         assert len(leaks.take()) == 1
+
+
+def test_the_watch_is_content_with_what_one_may_see() -> None:
+    leaks = Leaks()
+    own: dict[str, Any] = {"payload": {}, "result": None, "idempotency_key": "k", "created_by": "key:me"}
+    done: dict[str, Any] = {
+        "result": 7,
+        "created_by": "key:other",
+        "worker_id": "key:me",
+        "status": "completed",
+    }
+    held = {**done, "payload": {}, "status": "running"}
+    for role, job in (("producer", own), ("worker", held), ("worker", done), ("admin", own | {"error": "e"})):
+        answer = {
+            "headers": {"Content-Type": "application/json"},
+            "body": json.dumps({"type": "note", **job}),
+        }
+        leaks.look_at_answer("get_job", {"role": role, "principal": "key:me"}, answer)
+    assert leaks.take() == []
+    assert leaks.told["answer"] == 4
+
+
+def test_nothing_is_written_into_traces() -> None:
+    # Lambda traces each call by itself; that a library of X-Ray could add what it sees is ruled out
+    modules = [source for folder in (LIBRARY, JOBTYPES, FUNCTIONS) for source in sources(folder)]
+    assert len(modules) >= 50
+    adding = {
+        name
+        for source in modules
+        for name in imported(source)
+        if "xray" in name or "opentelemetry" in name or "tracing" in name or name.endswith(".Tracer")
+    }
+    assert adding == set()
+
+
+def test_the_watch_sees_traces() -> None:
+    leaks = Leaks("sparrow")
+    client = boto3.client("xray")
+    with leaks.watching(), Stubber(client) as stubber:
+        stubber.add_response("put_trace_segments", {})
+        client.put_trace_segments(TraceSegmentDocuments=['{"metadata": "a sparrow"}'])
+    assert [one.partition(":")[0] for one in leaks.take()] == ["trace"]

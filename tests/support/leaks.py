@@ -1,8 +1,9 @@
 """Looks through all that the functions tell while tests run, for what callers wrote and nobody may repeat.
 
 Tests put the word `CANARY` into whatever a caller can write and into every credential. Whichever test does
-so, the word must not come out again in a line of the log, in a metric, in an event, or in problem details. In
-answers, what only admins see is looked for too, and the token of a lease.
+so, the word must not come out again in a line of the log, in a metric, in an event, in a trace, or in problem
+details. In answers, what only admins see is looked for too, the token of a lease, and what is private of jobs
+that are not the caller's.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from jobqueue.api.app import HttpFunction
 
 CANARY = "CANARY"
 _FOR_ADMINS = {"error", "errors"}
+_OF_ITS_PRODUCER = {"payload", "result", "idempotency_key"}
 _CLAIMS = {"claim_job", "claim_jobs"}
 _JSON = {"application/json", "application/problem+json"}
 
@@ -49,19 +51,20 @@ class Leaks:
         if self._word.search(text):
             self.found.append(f"{kind}: {text}")
 
-    def look_at_answer(self, function: str, role: object, answer: Mapping[str, Any]) -> None:
-        """Look through what a function answered to a caller of some role."""
+    def look_at_answer(self, function: str, caller: Mapping[str, str], answer: Mapping[str, Any]) -> None:
+        """Look through what a function answered to a caller, who is told as the authorizer tells it."""
         self.told["answer"] += 1
         if str(answer["headers"].get("Content-Type")) in _JSON:
             for part in _parts(json.loads(answer["body"])):
-                self._look_at_part(function, role, part)
+                self._look_at_part(function, caller, part)
 
     def take(self) -> list[str]:
         """Return what was found since the last time."""
         found, self.found = self.found, []
         return found
 
-    def _look_at_part(self, function: str, role: object, part: Mapping[str, Any]) -> None:
+    def _look_at_part(self, function: str, caller: Mapping[str, str], part: Mapping[str, Any]) -> None:
+        role = caller.get("role")
         if str(part.get("type")).startswith("urn:jobqueue:problem:"):
             # the reader is told which path was asked, and which of the fields that it named is unknown
             errors = [error for error in part.get("errors", ()) if error["code"] != "unknown_field"]
@@ -70,6 +73,8 @@ class Leaks:
             self.found.append(f"{function} told a {role} of {sorted(_FOR_ADMINS & part.keys())}")
         elif function not in _CLAIMS and "lease_token" in part:
             self.found.append(f"{function} told a lease's token")
+        elif role != "admin" and (private := _OF_ITS_PRODUCER & part.keys() - _may_see(caller, part)):
+            self.found.append(f"{function} told {caller.get('principal')} of another's {sorted(private)}")
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -98,9 +103,12 @@ class Leaks:
         if operation == "PutEvents":
             for entry in sent["Entries"]:
                 self.look("event", json.dumps(entry, default=str))
+        if operation == "PutTraceSegments":
+            for document in sent["TraceSegmentDocuments"]:
+                self.look("trace", document)
 
     def _look_at_invocation(self, answer: Any, function: HttpFunction, event: Any, *_: Any) -> None:
-        self.look_at_answer(function.action, _role(event), answer)
+        self.look_at_answer(function.action, _caller(event), answer)
 
 
 class _OtherLoggers(logging.Handler):
@@ -159,8 +167,18 @@ def _parts(body: Any) -> Iterator[Mapping[str, Any]]:
         yield result.get("job") or result["problem"]
 
 
-def _role(event: Any) -> object:
+def _may_see(caller: Mapping[str, str], job: Mapping[str, Any]) -> set[str]:
+    """Return what of `_OF_ITS_PRODUCER` somebody may see who is no admin."""
+    principal = caller.get("principal")
+    if job.get("created_by") == principal:
+        return _OF_ITS_PRODUCER
+    if job.get("worker_id") != principal:
+        return set()
+    return {"payload", "result"} if job.get("status") == "running" else {"result"}
+
+
+def _caller(event: Any) -> Mapping[str, str]:
     try:
-        return event["requestContext"]["authorizer"]["lambda"]["role"]
-    except (KeyError, TypeError):
-        return None
+        return dict(event["requestContext"]["authorizer"]["lambda"])
+    except (KeyError, TypeError, ValueError):
+        return {}
