@@ -1,15 +1,15 @@
-"""What was called while many called at once, and whether a queue that keeps its word answers like that."""
+"""What was called while many called at once, and what it tells of who held which job when."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import pairwise
 
-from jobqueue.job import Job, JobStatus, format_timestamp
+from jobqueue.job import Job, format_timestamp
 from jobqueue.lifecycle import LEASE_GRACE
 
 
@@ -24,14 +24,16 @@ class Kind(StrEnum):
     EXTEND = "extend"
     CANCEL = "cancel"
     RETRY = "retry"
+    RESCUE = "rescue"
 
 
 ENDINGS = frozenset({Kind.COMPLETE, Kind.FAIL, Kind.RELEASE})
+OF_HOLDERS = ENDINGS | {Kind.EXTEND}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call that was carried out. Calls that were refused change nothing and are left out.
+    """One call on one job.
 
     Attributes
     ----------
@@ -46,9 +48,11 @@ class Call:
     token : str or None
         The lease under which it was made; for a claim, the one that it gave.
     job : Job or None
-        The job as it was answered; None for a heartbeat.
+        The job as it was answered; None for a heartbeat, and where the call was refused.
     expires_at : datetime or None
         The end of the lease, as a claim or a heartbeat told it.
+    refused_at : datetime or None
+        When the queue's clock was read after a refusal; None where the call was carried out.
     """
 
     start: int
@@ -59,6 +63,7 @@ class Call:
     token: str | None = None
     job: Job | None = None
     expires_at: datetime | None = None
+    refused_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +80,18 @@ class Tenure:
         The job as it was claimed.
     calls : tuple of Call
         What was carried out under the lease.
+    refusals : tuple of Call
+        What was not.
+    rescues : tuple of Call
+        What ended it from outside.
     """
 
     token: str
     claim: Call
     job: Job
-    calls: tuple[Call, ...]
+    calls: tuple[Call, ...] = ()
+    refusals: tuple[Call, ...] = ()
+    rescues: tuple[Call, ...] = ()
 
     @property
     def ending(self) -> Call | None:
@@ -90,7 +101,7 @@ class Tenure:
     @property
     def expires_at(self) -> datetime:
         """The end of the lease, with all extensions."""
-        return max(call.expires_at for call in (self.claim, *self.calls) if call.expires_at is not None)
+        return latest_expiry((self.claim, *self.calls))
 
     def ended_before(self, other: Tenure) -> bool:
         """Tell whether this one may have been over when the other one began."""
@@ -99,151 +110,103 @@ class Tenure:
         return other.job.claimed_at is not None and self.expires_at + LEASE_GRACE <= other.job.claimed_at
 
 
-def violations(history: Sequence[Call], final: Mapping[str, Job], *, all_was_heard: bool = True) -> list[str]:
-    """Return what no queue that keeps its word could have done; nothing if all is well.
-
-    Parameters
-    ----------
-    history : sequence of Call
-        All that was carried out.
-    final : mapping of str to Job
-        What is stored in the end, when no worker is left and all that waited has been worked.
-    all_was_heard : bool
-        Whether every answer came. A claim whose answer was lost ran into its lease, and was counted as a
-        failure that the history does not know of; then retries are not checked.
-    """
-    found = [*_tokens(history), *_lost(history, final)]
-    calls: dict[str, list[Call]] = defaultdict(list)
-    for call in history:
-        calls[call.job_id].append(call)
-    for job_id, of_job in calls.items():
-        tenures = _tenures(of_job)
-        problems = [*_holders(tenures)]
-        if all_was_heard:
-            problems += _counts(tenures, of_job)
-        if job_id in final:
-            problems += _end(tenures, of_job, final[job_id])
-        if job_id in final and all_was_heard:
-            problems += _last_count(tenures, of_job, final[job_id])
-        found += [f"{job_id}: {problem}" for problem in problems]
-    return found
+def latest_expiry(calls: Iterable[Call]) -> datetime:
+    """Return the end of a lease as the latest of these calls told it."""
+    return max(call.expires_at for call in calls if call.expires_at is not None)
 
 
-def _tokens(history: Sequence[Call]) -> Iterator[str]:
-    """Each lease is given once, and used by whom it was given to."""
-    given: dict[str | None, Call] = {}
-    for call in history:
-        if call.kind is Kind.CLAIM:
-            if call.token in given:
-                yield f"the lease {call.token} was given twice"
-            given[call.token] = call
-    for call in history:
-        if call.kind in ENDINGS | {Kind.EXTEND}:
-            claim = given.get(call.token)
-            if claim is None:
-                yield f"{call.kind} under the lease {call.token}, which nobody was given"
-            elif (claim.job_id, claim.caller) != (call.job_id, call.caller):
-                yield f"{call.kind} by {call.caller} of {call.job_id} under the lease of {claim.caller}"
-
-
-def _lost(history: Sequence[Call], final: Mapping[str, Job]) -> Iterator[str]:
-    """What was enqueued is there, and nothing else is."""
-    enqueued = {call.job_id for call in history if call.kind is Kind.ENQUEUE}
-    yield from (f"{job_id}: lost" for job_id in enqueued - final.keys())
-    yield from (f"{job_id}: enqueued by nobody" for job_id in final.keys() - enqueued)
-
-
-def _tenures(calls: Sequence[Call]) -> list[Tenure]:
+def tenures(of_job: Sequence[Call]) -> list[Tenure]:
     """Return the tenures of a job, the earliest first."""
-    tenures = [
+    claims = [call for call in of_job if call.kind is Kind.CLAIM]
+    claims.sort(key=lambda claim: format_timestamp(_began(claim)))
+    rescues: dict[str | None, list[Call]] = defaultdict(list)
+    for rescue in (call for call in of_job if call.kind is Kind.RESCUE and call.job is not None):
+        before = [claim for claim in claims if rescue.job and _began(claim) < rescue.job.updated_at]
+        rescues[before[-1].token if before else None].append(rescue)
+    return [
         Tenure(
             token=claim.token or "",
             claim=claim,
             job=claim.job,
-            calls=tuple(call for call in calls if call.token == claim.token and call is not claim),
+            calls=_under(claim, of_job, are_refused=False),
+            refusals=_under(claim, of_job, are_refused=True),
+            rescues=tuple(rescues[claim.token]),
         )
-        for claim in calls
-        if claim.kind is Kind.CLAIM and claim.job is not None
+        for claim in claims
+        if claim.job is not None
     ]
-    return sorted(
-        tenures, key=lambda tenure: format_timestamp(tenure.job.claimed_at or tenure.job.created_at)
+
+
+def by_job(history: Iterable[Call]) -> dict[str, list[Call]]:
+    """Return the calls on each job."""
+    calls: dict[str, list[Call]] = defaultdict(list)
+    for call in history:
+        calls[call.job_id].append(call)
+    return calls
+
+
+class Sight(StrEnum):
+    """What a race must have seen often, or it proves little."""
+
+    CLAIM = "claim"
+    JOB_CLAIMED = "job that was claimed"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    RELEASED = "released"
+    HEARTBEAT = "heartbeat"
+    CANCEL = "cancel"
+    RETRY = "retry"
+    TAKEOVER = "takeover by a claim"
+    RESCUE = "rescue"
+    TOO_LATE = "call of a holder after the next one had begun"
+    LATE_BUT_HELD = "call of a holder whose lease had run out, before anybody took the job"
+
+
+_CARRIED_OUT = {
+    Kind.CLAIM: Sight.CLAIM,
+    Kind.COMPLETE: Sight.COMPLETED,
+    Kind.FAIL: Sight.FAILED,
+    Kind.RELEASE: Sight.RELEASED,
+    Kind.EXTEND: Sight.HEARTBEAT,
+    Kind.CANCEL: Sight.CANCEL,
+    Kind.RETRY: Sight.RETRY,
+    Kind.RESCUE: Sight.RESCUE,
+}
+
+
+def sights(history: Sequence[Call]) -> Counter[Sight]:
+    """Count what was seen."""
+    carried_out = (call for call in history if call.refused_at is None)
+    seen = Counter(_CARRIED_OUT[call.kind] for call in carried_out if call.kind in _CARRIED_OUT)
+    for of_job in by_job(history).values():
+        seen.update(_seen_of_one(tenures(of_job)))
+    return seen
+
+
+def _seen_of_one(of_job: Sequence[Tenure]) -> Iterator[Sight]:
+    if of_job:
+        yield Sight.JOB_CLAIMED
+    for one, other in pairwise(of_job):
+        if one.ending is None and not one.rescues:
+            yield Sight.TAKEOVER
+        yield from (Sight.TOO_LATE for call in one.refusals if call.start > other.claim.end)
+    for one in of_job:
+        if one.ending is not None and one.ending.job is not None:
+            before = (call for call in (one.claim, *one.calls) if call.end <= one.ending.start)
+            if one.ending.job.updated_at > latest_expiry(before):
+                yield Sight.LATE_BUT_HELD
+
+
+def _under(claim: Call, calls: Iterable[Call], *, are_refused: bool) -> tuple[Call, ...]:
+    return tuple(
+        call
+        for call in calls
+        if call.kind in OF_HOLDERS
+        and call.token == claim.token
+        and (call.refused_at is not None) is are_refused
     )
 
 
-def _holders(tenures: Sequence[Tenure]) -> Iterator[str]:
-    """Nobody holds a job while another one does, nor does anything with it afterwards."""
-    for one, other in pairwise(tenures):
-        if not one.ended_before(other):
-            yield f"held under {one.token} and {other.token} at once"
-        for call in one.calls:
-            if call.start > other.claim.end:
-                yield f"{call.kind} under {one.token}, after {other.token} had been given"
-
-
-def _counts(tenures: Sequence[Tenure], calls: Sequence[Call]) -> Iterator[str]:
-    """A claimed job has as many retries as failures were seen since the last retry by an admin."""
-    for tenure in tenures:
-        ending = tenure.ending
-        if ending is not None and ending.kind is Kind.FAIL and ending.job is not None:
-            counted = ending.job.status is JobStatus.PENDING
-            if ending.job.retry_count != tenure.job.retry_count + counted:
-                yield f"failed at {tenure.job.retry_count} retries and then had {ending.job.retry_count}"
-    if tenures and tenures[0].job.retry_count != 0:
-        yield "had retries before it was ever claimed"
-    for one, other in pairwise(tenures):
-        expected = _left_waiting(one)
-        begun_anew = any(
-            call.kind is Kind.RETRY and call.end >= one.claim.start and call.start <= other.claim.end
-            for call in calls
-        )
-        if expected is None and not begun_anew:
-            yield f"claimed under {other.token} though it had ended under {one.token}"
-        elif other.job.retry_count != expected and not (begun_anew and other.job.retry_count == 0):
-            yield f"claimed with {other.job.retry_count} retries under {other.token}, {expected} were seen"
-
-
-def _left_waiting(tenure: Tenure) -> int | None:
-    """Return how many retries the job had when the tenure left it waiting; None if it left it finished."""
-    ending, count = tenure.ending, tenure.job.retry_count
-    if ending is None:
-        return count + 1 if count < tenure.job.max_retries else None
-    if ending.job is None or ending.job.status is not JobStatus.PENDING:
-        return None
-    return ending.job.retry_count
-
-
-def _end(tenures: Sequence[Tenure], calls: Sequence[Call], final: Job) -> Iterator[str]:
-    """A job ends as its last call tells, and it is completed once."""
-    kinds = Counter(call.kind for call in calls)
-    last = tenures[-1] if tenures else None
-    if kinds[Kind.COMPLETE] > 1:
-        yield "completed more than once"
-    if kinds[Kind.COMPLETE] and final.status is not JobStatus.COMPLETED:
-        yield f"completed, and in the end {final.status}"
-    if not _may_end_as(final.status, last, kinds):
-        yield f"{final.status} by nobody"
-
-
-def _last_count(tenures: Sequence[Tenure], calls: Sequence[Call], final: Job) -> Iterator[str]:
-    """A job ends with as many retries as it had when it was seen last."""
-    if not tenures:
-        return
-    last = tenures[-1]
-    seen = {(last.ending.job if last.ending and last.ending.job else last.job).retry_count}
-    if last.ending is None and final.status is JobStatus.CANCELLED:
-        seen.add(_left_waiting(last) or 0)  # rescued, and cancelled while it waited
-    begun_anew = any(call.kind is Kind.RETRY for call in calls) and final.retry_count == 0
-    if final.retry_count not in seen and not begun_anew:
-        yield f"ended with {final.retry_count} retries, {max(seen)} were seen"
-
-
-def _may_end_as(status: JobStatus, last: Tenure | None, kinds: Counter[Kind]) -> bool:
-    match status:
-        case JobStatus.COMPLETED:
-            return last is not None and last.ending is not None and last.ending.kind is Kind.COMPLETE
-        case JobStatus.CANCELLED:
-            return kinds[Kind.CANCEL] > 0
-        case JobStatus.FAILED:
-            return last is not None and _left_waiting(last) is None
-        case _:
-            return False
+def _began(claim: Call) -> datetime:
+    assert claim.job is not None
+    return claim.job.claimed_at or claim.job.created_at

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from jobqueue.job import Job, JobStatus
-from tests.dynamodb.history import Call, Kind, violations
+from tests.dynamodb.checker import violations
+from tests.dynamodb.history import Call, Kind, Sight, sights
 from tests.support.clock import START
 from tests.support.samples import a_job
 
@@ -62,6 +63,35 @@ def run_out() -> History:
     ]
 
 
+def refused(kind: Kind, at: int, token: str, *, caller: str = "one") -> Call:
+    """Refuse a call that a holder made `at` seconds after the beginning."""
+    return replace(
+        call(kind, at, token=token, caller=caller), job=None, refused_at=START + timedelta(seconds=at)
+    )
+
+
+def rescued(at: int, *, retries: int, status: JobStatus = JobStatus.PENDING) -> Call:
+    job = NEW.evolve(status=status, retry_count=retries, updated_at=START + timedelta(seconds=at))
+    return call(Kind.RESCUE, at, job, caller="rescuer")
+
+
+def come_back_late() -> History:
+    """Return a life whose first two holders come back when the next one has the job."""
+    return [
+        call(Kind.ENQUEUE, 0),
+        claim(0, "t1"),
+        rescued(66, retries=1),
+        refused(Kind.EXTEND, 68, "t1"),
+        claim(70, "t2", retries=1, caller="two"),
+        refused(Kind.COMPLETE, 72, "t1"),
+        call(Kind.RETRY, 200),
+        claim(210, "t3"),
+        refused(Kind.FAIL, 215, "t2", caller="two"),
+        call(Kind.COMPLETE, 220, COMPLETED, "t3"),
+        refused(Kind.RELEASE, 221, "t3"),
+    ]
+
+
 def ending(status: JobStatus, retries: int = 0) -> dict[str, Job]:
     return {NEW.id: NEW.evolve(status=status, retry_count=retries)}
 
@@ -77,9 +107,10 @@ DONE = ending(JobStatus.COMPLETED, 1)
         (run_out()[:3], ending(JobStatus.FAILED, 1)),
         ([call(Kind.ENQUEUE, 0), call(Kind.CANCEL, 1)], ending(JobStatus.CANCELLED)),
         ([*run_out()[:2], call(Kind.CANCEL, 70)], ending(JobStatus.CANCELLED, 1)),
+        (come_back_late(), ending(JobStatus.COMPLETED)),
         ([], {}),
     ],
-    ids=["life", "run out", "failed", "cancelled", "rescued and cancelled", "nothing"],
+    ids=["life", "run out", "failed", "cancelled", "rescued and cancelled", "too late", "nothing"],
 )
 def test_a_right_history_is_right(history: History, final: dict[str, Job]) -> None:
     assert violations(history, final) == []
@@ -184,6 +215,64 @@ WRONG: dict[str, tuple[Callable[[], History], dict[str, Job], str]] = {
         ending(JobStatus.CANCELLED, 2),
         "ended with 2 retries, 1 were seen",
     ),
+    "refused in the lease": (
+        lambda: [*life()[:2], refused(Kind.COMPLETE, 15, "t1"), *life()[2:]],
+        DONE,
+        "complete under t1 was refused while the lease lasted",
+    ),
+    "refused in the lease, as extended": (
+        lambda: [*life()[:3], refused(Kind.EXTEND, 18, "t1"), *life()[3:]],
+        DONE,
+        "extend under t1 was refused while the lease lasted",
+    ),
+    "refused in the grace": (
+        lambda: [*run_out()[:2], refused(Kind.EXTEND, 64, "t1"), *run_out()[2:]],
+        ending(JobStatus.COMPLETED),
+        "extend under t1 was refused while the lease lasted",
+    ),
+    "refused for no reason": (
+        lambda: [*run_out()[:2], refused(Kind.FAIL, 100, "t1")],
+        ending(JobStatus.FAILED, 1),
+        "fail under t1 was refused, though nobody had taken the job",
+    ),
+    "refused before it was taken": (
+        lambda: [*run_out()[:2], refused(Kind.FAIL, 100, "t1"), claim(110, "t2", retries=1)],
+        ending(JobStatus.FAILED, 1),
+        "fail under t1 was refused, though nobody had taken the job",
+    ),
+    "rescued too early": (
+        lambda: [*come_back_late()[:2], rescued(64, retries=1), *come_back_late()[3:]],
+        ending(JobStatus.COMPLETED),
+        "rescued under t1 while the lease lasted",
+    ),
+    "rescued though it had ended": (
+        lambda: [*life()[:4], rescued(120, retries=1)],
+        ending(JobStatus.FAILED, 1),
+        "rescued under t1, though it had ended by fail",
+    ),
+    "rescued twice": (
+        lambda: [*come_back_late()[:3], rescued(67, retries=1), *come_back_late()[3:]],
+        ending(JobStatus.COMPLETED),
+        "rescued under t1 more than once",
+    ),
+    "a rescue that was not counted": (
+        lambda: [*come_back_late()[:2], rescued(66, retries=0), *come_back_late()[3:]],
+        ending(JobStatus.COMPLETED),
+        "rescued under t1 with 0 retries and not 1",
+    ),
+    "rescued before its time": (
+        lambda: [life()[0], rescued(0, retries=1), *life()[1:]],
+        DONE,
+        "rescued before it was claimed",
+    ),
+    "a ghost after a rescue": (
+        lambda: [
+            *come_back_late()[:3],
+            replace(call(Kind.EXTEND, 68, token="t1"), job=None, expires_at=START + LEASE),
+        ],
+        ending(JobStatus.FAILED, 1),
+        "extend under t1, after it had been rescued",
+    ),
     "the last count": (life, ending(JobStatus.COMPLETED, 2), "ended with 2 retries, 1 were seen"),
 }
 
@@ -192,3 +281,15 @@ WRONG: dict[str, tuple[Callable[[], History], dict[str, Job], str]] = {
 def test_a_wrong_history_is_found(name: str) -> None:
     history, final, problem = WRONG[name]
     assert problem in [found.removeprefix(f"{NEW.id}: ") for found in violations(history(), final)]
+
+
+def test_what_was_seen_is_counted() -> None:
+    seen = sights(come_back_late())
+    assert seen[Sight.CLAIM] == 3
+    assert seen[Sight.JOB_CLAIMED] == seen[Sight.RESCUE] == seen[Sight.RETRY] == 1
+    assert seen[Sight.TOO_LATE] == 2
+    assert seen[Sight.TAKEOVER] == 1
+    assert seen[Sight.LATE_BUT_HELD] == 0
+    assert sights(life())[Sight.HEARTBEAT] == 1
+    late = [*run_out()[:2], call(Kind.COMPLETE, 62, COMPLETED.evolve(updated_at=START + 1.1 * LEASE), "t1")]
+    assert sights(late)[Sight.LATE_BUT_HELD] == 1

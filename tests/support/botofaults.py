@@ -64,6 +64,9 @@ class Fault(Enum):
 Choose = Callable[[int, str], Fault | None]
 """Says what happens to a request, by its number within the block and its operation."""
 
+Watch = Callable[[str, Callable[[], dict[str, Any]]], object]
+"""Hears of a request before it is sent: of its operation, and how to read what it asks for."""
+
 
 @dataclass(slots=True)
 class _Block:
@@ -86,6 +89,7 @@ class Faults:
         self._http: Any = weakref.proxy(client)
         self._lock = threading.Lock()
         self._blocks: list[_Block] = []
+        self._watches: list[Watch] = []
         self._history: IndexHistory | None = None
         self._lag: Callable[[], int | None] = lambda: None
         events: Any = client.meta.events
@@ -160,6 +164,15 @@ class Faults:
             self._history = None
 
     @contextmanager
+    def watched(self, watch: Watch) -> Iterator[None]:
+        """Let `watch` hear of every request of a block, and do what it likes, before the request is sent."""
+        self._watches.append(watch)
+        try:
+            yield
+        finally:
+            self._watches.remove(watch)
+
+    @contextmanager
     def counted(self) -> Iterator[Callable[[], int]]:
         """Count the requests of a block."""
         with self._block(lambda _, __: None) as block:
@@ -178,6 +191,8 @@ class Faults:
 
     def _send(self, request: Any, event_name: str, **_: Any) -> AWSResponse | None:
         operation = event_name.rpartition(".")[2]
+        for watch in tuple(self._watches):
+            watch(operation, lambda: json.loads(request.body))
         fault = self._fault(operation)
         if fault is None:
             return self._deliver(request, operation, event_name)
@@ -197,14 +212,14 @@ class Faults:
 
     def _deliver(self, request: Any, operation: str, event_name: str) -> AWSResponse:
         """Let DynamoDB carry the request out, or answer it from the past of the index."""
-        history, body = self._history, json.loads(request.body)
+        history = self._history
         if history is not None and operation == "Query" and (lag := self._lag()) is not None:
-            return _response(request, 200, history.query(body, lag))
+            return _response(request, 200, history.query(json.loads(request.body), lag))
         reply = botocore_stubber(request=request, event_name=event_name)
         if reply is None:
             reply = self._http._endpoint.http_session.send(request)
         if history is not None and operation in WRITES and reply.status_code == 200:
-            history.record(body, json.loads(reply.content))
+            history.record(json.loads(request.body), json.loads(reply.content))
         return cast(AWSResponse, reply)
 
 
