@@ -116,9 +116,9 @@ class Model:
             and not job.cancel_requested
         }
 
-    def hides_others(self) -> bool:
-        """Tell whether a job may stand before those that may be taken over: a claim looks at one."""
-        return any(
+    def in_vain(self) -> int:
+        """Return how many jobs a claim may read in vain before it comes to one that it may take over."""
+        return sum(
             job.status is RUNNING and (job.was_extended or job.cancel_requested) for job in self.jobs.values()
         )
 
