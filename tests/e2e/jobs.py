@@ -46,3 +46,11 @@ def seen(stack: Stack, job: JsonObject, role: str = "admin") -> JsonObject:
     assert answer.status_code == 200, answer.text
     found: JsonObject = answer.json()
     return found
+
+
+def those(stack: Stack, status: str) -> list[JsonObject]:
+    """Return up to a hundred jobs of a status."""
+    answer = stack.call("admin", "GET", f"/jobs?queue={QUEUE}&status={status}&limit=100")
+    assert answer.status_code == 200, answer.text
+    jobs: list[JsonObject] = answer.json()["jobs"]
+    return jobs

@@ -20,15 +20,19 @@ from local.aws import Aws, connect
 from local.child import Child
 from local.paths import ROOT
 from local.state import State
+from tests.e2e.watch import Credentials
 
 PATIENCE_SECONDS = 180
+PER_SECOND = 1000
+"""What each caller of the stack that limits them may send: more than any test does by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """A running stack, and how to call it."""
+    """A running stack, how to call it, and the credentials that went over HTTP so far."""
 
     state: State
+    credentials: Credentials
     http: httpx.Client
 
     @property
@@ -123,7 +127,9 @@ def running(folder: Path, arguments: Sequence[str] = ()) -> Iterator[Running]:
 
 def read_stack(path: Path) -> Stack:
     """Return the stack that wrote a state file."""
-    return Stack(state.read(path), httpx.Client(timeout=60, trust_env=False))
+    found = state.read(path)
+    credentials = Credentials(found.keys.values())
+    return Stack(found, credentials, credentials.client())
 
 
 def free_port() -> int:
