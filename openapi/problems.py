@@ -27,6 +27,7 @@ FIELD_ERROR_CODES = {
     "repeated": "it was sent more than once",
     "too_deep": "it is nested too deep",
     "too_long": "it is too long, or has too many items",
+    "too_precise": "it has a number with more digits than double precision keeps",
     "too_short": "it is too short, or has too few items",
     "unknown_field": "there is no such field",
     "unknown_queue": "there is no such queue",

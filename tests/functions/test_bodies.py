@@ -26,7 +26,7 @@ def body_of(payload_text: str) -> str:
         '{"a":30.4,"b":0.1,"c":1' + "0" * 39 + ',"d":' + "1" * 39 + "}",
         '{"a":1e39,"b":-0.0,"c":1.7976931348623157e308,"d":5e-324}',
         '{"a":9007199254740993,"b":-170141183460469231731687303715884105728}',
-        '{"a":0.30000000000000004,"b":123456789.123456789}',
+        '{"a":0.30000000000000004,"b":123456789.12345679}',
     ],
 )
 def test_fault_12_numbers_come_back_as_they_were(stack: Stack, payload: str) -> None:
@@ -35,6 +35,14 @@ def test_fault_12_numbers_come_back_as_they_were(stack: Stack, payload: str) -> 
     read = stack.call("get_job", answer.json["id"], caller=producer())
     assert read.json["payload"] == json.loads(payload)
     assert "30.400000000000002" not in read.text
+
+
+@pytest.mark.parametrize("number", ["9007199254740993.0", "123456789.123456789", "0.10000000000000000001"])
+def test_fault_12_numbers_that_would_come_back_as_others_are_refused(stack: Stack, number: str) -> None:
+    answer = stack.call("enqueue_job", caller=producer(), body=body_of(f'{{"a":{number}}}'))
+    assert answer.status == 422
+    assert [error["code"] for error in answer.json["errors"]] == ["too_precise"]
+    assert stack.items() == []
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ _ALWAYS_KEPT = sys.float_info.dig
 _MOST_DIGITS = 767
 """That a double-precision number has, written out in full."""
 
-_MORE_PRECISE = "The body has a number with more digits than double precision keeps. Send it as text."
+_TOO_PRECISE = "body: has a number with more digits than double precision keeps; send it as text"
 
 
 def loads(text: str) -> dict[str, Any]:
@@ -30,10 +30,11 @@ def loads(text: str) -> dict[str, Any]:
     Raises
     ------
     InvalidJson
-        If `text` is not JSON, is not an object, repeats a member, or holds a decimal that would come back
-        as another one, since no double-precision number has these digits.
+        If `text` is not JSON, is not an object, repeats a member, or holds a number that no
+        double-precision number is near.
     InvalidRequest
-        If it is nested more than 100 levels deep.
+        If it is nested more than 100 levels deep, or holds a decimal that would come back as another one,
+        since no double-precision number has these digits.
     """
     try:
         value = json.loads(
@@ -88,7 +89,7 @@ def _finite(digits: str) -> float:
     if math.isinf(number) or (number == 0 and significant):
         raise InvalidJson
     if not _is_kept(number, digits, significant):
-        raise InvalidJson(_MORE_PRECISE)
+        raise InvalidRequest(FieldError("body", "too_precise", _TOO_PRECISE))
     return number
 
 
