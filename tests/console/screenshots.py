@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FOLDER = ROOT / "docs" / "screenshots"
 MOST_BYTES = 200_000
-DESK = {"viewport": {"width": 1280, "height": 760}, "device_scale_factor": 2}
+DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 760}, "device_scale_factor": 2}
 PHONE = {
     "viewport": {"width": 390, "height": 800},
     "device_scale_factor": 2,
