@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from jobqueue.job import JobPriority, JobStatus
+from tests.support.botofaults import Faults
 from tests.support.callers import admin, producer, worker
 from tests.support.clock import START
-from tests.support.faults import counted, hooked, lost_reply
+from tests.support.faults import counted, lost_reply
 from tests.support.http import Stack, moment
 
 
@@ -135,22 +136,14 @@ def test_fault_2_the_reply_to_an_enqueue_is_lost(stack: Stack, key: str | None) 
 
 
 def test_fault_8_an_index_that_lags_behind(stack: Stack) -> None:
-    jobs = []
-    for _ in range(6):
-        jobs.append(stack.enqueue())
-        stack.clock.advance(1)
-    full_page: list[Any] = []
-
-    def keep(parsed: dict[str, Any], **_: Any) -> None:
-        full_page.extend(parsed["Items"] if not full_page else [])
-
-    def show_again(parsed: dict[str, Any], **_: Any) -> None:
-        parsed["Items"] = [item for item in full_page if parsed["Items"]]
-
-    with hooked(stack.client, "after-call.dynamodb.Query", keep):
+    late_by = 0
+    with Faults.of(stack.client).stale_index(lambda: late_by):
+        jobs = []
+        for _ in range(6):
+            jobs.append(stack.enqueue())
+            stack.clock.advance(1)
         assert [stack.claim()["id"] for _ in range(5)] == jobs[:5]
-    assert len(full_page) == 6
-    with hooked(stack.client, "after-call.dynamodb.Query", show_again):
+        late_by = 5  # it shows all six as waiting
         assert stack.claim()["id"] == jobs[5]
 
 

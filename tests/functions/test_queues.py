@@ -6,13 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from botocore.exceptions import EndpointConnectionError
 
 from jobqueue.job import JobPriority
 from jobqueue.principal import Principal
+from tests.support.botofaults import Fault, Faults
 from tests.support.callers import admin, producer, worker
 from tests.support.events import route
-from tests.support.faults import hooked
 from tests.support.http import Stack
 from tests.support.lambdas import event
 from tests.support.log import log_lines
@@ -96,11 +95,7 @@ def test_a_batch_claim_of_a_paused_queue(stack: Stack) -> None:
 
 def test_flags_that_were_never_read_and_cannot_be(stack: Stack) -> None:
     stack.enqueue()
-
-    def lose(**_: Any) -> None:
-        raise EndpointConnectionError(endpoint_url="http://dynamodb")
-
-    with hooked(stack.client, "before-call.dynamodb.BatchGetItem", lose):
+    with Faults.of(stack.client).on("BatchGetItem", Fault.UNREACHED, times=None):
         answer = stack.call("claim_job", caller=worker())
     assert (answer.status, answer.problem) == (503, "unavailable")
     assert "retry-after" in answer.headers

@@ -133,14 +133,13 @@ def test_an_api_key_is_one_caller_whatever_it_calls(stack: Stack) -> None:
     assert count == 1
 
 
-def test_what_cannot_be_counted_is_503_and_not_done(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+def test_what_cannot_be_counted_is_503_and_not_done(stack: Stack) -> None:
     with stack.limiting(10):
-        with throttled() as refused:
+        with counted(stack.client) as sent, throttled(stack.client):
             answer = stack.call("enqueue_job", caller=producer(), body=NOTE)
         assert (answer.status, answer.problem) == (503, "unavailable")
         assert answer.headers["retry-after"] == "2"
-        assert refused.keys() == {"UpdateItem"}
+        assert sent.keys() == {"UpdateItem"}
         assert stack.items() == []
         assert stack.call("enqueue_job", caller=producer(), body=NOTE).status == 201
 

@@ -24,22 +24,14 @@ from tests.support.log import captured_log, log_lines
 CANARY = "CANARY4711"
 
 
-@pytest.fixture
-def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the SDK retry without its pauses."""
-    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
-
-
-@pytest.mark.usefixtures("no_waiting")
 def test_fault_23_three_throttled_calls_are_not_noticed(stack: Stack) -> None:
-    with throttled(3) as refused:
+    with throttled(stack.client, 3) as refused:
         job_id = stack.enqueue()
     assert refused.total() == 3
-    with throttled(3):
+    with throttled(stack.client, 3):
         assert stack.claim()["id"] == job_id
 
 
-@pytest.mark.usefixtures("no_waiting")
 def test_fault_23_throttling_without_end_is_503(stack: Stack) -> None:
     job_id = stack.enqueue()
     stack.claim()
@@ -59,7 +51,7 @@ def test_fault_23_throttling_without_end_is_503(stack: Stack) -> None:
     ]
     for function, caller, body in calls:
         path_id = job_id if "{id}" in function or function.endswith("_job") else None
-        with throttled() as refused:
+        with throttled(stack.client) as refused:
             answer = stack.call(function, path_id, caller=caller, body=body)
         assert (answer.status, answer.problem) == (503, "unavailable"), function
         assert 1 <= int(answer.headers["retry-after"]) <= 5
@@ -68,9 +60,8 @@ def test_fault_23_throttling_without_end_is_503(stack: Stack) -> None:
     assert stack.call("complete_job", job_id, caller=worker()).status == 200
 
 
-@pytest.mark.usefixtures("no_waiting")
 def test_fault_23_in_a_batch(stack: Stack) -> None:
-    with throttled():
+    with throttled(stack.client):
         answer = stack.call("enqueue_jobs", caller=producer(), body={"jobs": [{"type": "note"}] * 2})
     assert answer.status == 200
     assert [one["status"] for one in answer.json["results"]] == [503, 503]

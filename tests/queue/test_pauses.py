@@ -130,7 +130,7 @@ def test_flags_that_cannot_be_read_stay_as_they_are_known(office: Office, paused
         assert (office.queue.claim(MAILER) is None) is paused
         office.clock.advance(0.9)
         office.queue.claim(MAILER)
-    assert calls["BatchGetItem"] == 1
+    assert calls["BatchGetItem"] == 4  # one look, as often as the SDK tries
     if paused:
         office.operator.resume(OPS, "default")
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,8 +14,8 @@ from jobqueue.job import JobPriority
 from jobqueue.jobtype import JobType, JobTypes, Queue
 from jobqueue.queues import COUNTERS
 from jobqueue.recounting import ENTRIES_A_MINUTE, Streak, judge
+from tests.support.botofaults import Faults
 from tests.support.clock import START
-from tests.support.faults import hooked
 from tests.support.log import log_lines
 from tests.support.office import Office
 from tests.support.workshop import MAILER, NOTE, OPS
@@ -143,11 +144,11 @@ def test_small_counters_are_recounted_every_minute_and_large_ones_rarely(office:
     office.clock.now = START.replace(minute=0)
     lanes: list[str] = []
 
-    def look(params: dict[str, Any], **_: Any) -> None:
-        if params.get("Select") == "COUNT":
-            lanes.append(params["ExpressionAttributeValues"][":lane"]["S"])
+    def look(operation: str, read: Callable[[], dict[str, Any]]) -> None:
+        if operation == "Query" and (request := read()).get("Select") == "COUNT":
+            lanes.append(request["ExpressionAttributeValues"][":lane"]["S"])
 
-    with hooked(office.client, "provide-client-params.dynamodb.Query", look):
+    with Faults.of(office.client).watched(look):
         office.measure(9)
         assert (lanes.count("default/pending/0/0"), lanes.count("default/completed/0")) == (9, 0)
         office.measure()

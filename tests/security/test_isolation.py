@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -24,8 +23,8 @@ from tests.security.reach import (
     caller,
     target,
 )
+from tests.support.botofaults import Faults
 from tests.support.callers import admin
-from tests.support.faults import hooked
 from tests.support.http import Answer, Stack
 
 PRIVATE = {"payload", "result", "idempotency_key", "error", "errors", "lease_token"}
@@ -127,10 +126,7 @@ def calls(stack: Stack) -> Iterator[list[str]]:
     """Note what DynamoDB is asked, call by call: what takes time."""
     made: list[str] = []
 
-    def note(model: Any, **_: Any) -> None:
-        made.append(model.name)
-
-    with hooked(stack.client, "before-call.dynamodb", note):
+    with Faults.of(stack.client).watched(lambda operation, _: made.append(operation)):
         yield made
 
 

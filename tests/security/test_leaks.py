@@ -131,7 +131,9 @@ def test_not_even_when_dynamodb_is_in_trouble(
     monkeypatch.setattr("time.sleep", lambda _: None)
     body = {"type": "note", "payload": {"a": CANARY}, "idempotency_key": CANARY}
     fault: AbstractContextManager[object] = (
-        throttled() if trouble == "throttled" else broken(stack.client, RuntimeError(f"no {CANARY}"))
+        throttled(stack.client)
+        if trouble == "throttled"
+        else broken(stack.client, RuntimeError(f"no {CANARY}"))
     )
     with fault:
         answer = stack.call("enqueue_job", caller=producer(), body=body)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ from jobqueue.job import JobStatus
 from jobqueue.principal import Role
 from tests.security.attackers import ATTACKS, ROUTES, Keys, behind_the_authorizer
 from tests.security.reach import ALLOWED
+from tests.support.botofaults import Faults
 from tests.support.events import http_event
-from tests.support.faults import hooked
 from tests.support.http import EMAIL, Stack
 from tests.support.log import captured_log
 
@@ -153,13 +154,13 @@ def test_v_06_no_job_is_given_to_two(stack: Stack, keys: Keys) -> None:
     job_id = keys.enqueue(keys.producer())
     between: list[Any] = []
 
-    def claim_first(**_: Any) -> None:
-        if not between:
+    def claim_first(operation: str, _: object) -> None:
+        if operation == "UpdateItem" and not between:
             between.append(None)
             between[0] = stack.call("claim_job", caller=keys.worker("quick"))
 
     keys.worker("quick")
-    with hooked(stack.client, "before-call.dynamodb.UpdateItem", claim_first):
+    with Faults.of(stack.client).watched(claim_first):
         late = stack.call("claim_job", caller=keys.worker("late"))
     assert (between[0].status, late.status) == (200, 204)
     assert stack.read(job_id).worker_id == "key:quick"
@@ -192,15 +193,15 @@ def test_v_07_nothing_large_is_stored(stack: Stack, keys: Keys) -> None:
 def test_v_08_what_is_sent_is_only_ever_bound(stack: Stack, keys: Keys, attack: str) -> None:
     expressions: list[str] = []
 
-    def read(params: dict[str, Any], **_: Any) -> None:
+    def look(_: str, read: Callable[[], dict[str, Any]]) -> None:
         expressions.extend(
             json.dumps(value)
-            for name, value in params.items()
+            for name, value in read().items()
             if name.endswith("Expression") or name == "ExpressionAttributeNames"
         )
 
     body = {"type": "note", "payload": {attack: attack}, "idempotency_key": attack.replace("\u0000", "")}
-    with hooked(stack.client, "provide-client-params.dynamodb", read):
+    with Faults.of(stack.client).watched(look):
         stack.call("enqueue_job", caller=keys.producer(), body=body)
         job = stack.call("claim_job", caller=keys.worker()).json
         held = {"lease_token": job["lease_token"]}

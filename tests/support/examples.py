@@ -106,7 +106,7 @@ def _trouble(stack: Stack, example: Example) -> Iterator[None]:
             throttle = troubles.enter_context(stack.limiting(per_second=0.1))
             throttle.admit(CALLERS[example.caller].id)
         elif example.trouble == "throttled":
-            troubles.enter_context(throttled())
+            troubles.enter_context(throttled(stack.client))
         elif example.trouble == "broken":
             troubles.enter_context(broken(stack.client, RuntimeError()))
         yield

@@ -25,6 +25,7 @@ from jobqueue.table import JobsTable
 from tests.support.botofaults import Fault, Faults
 from tests.support.callers import admin, producer, worker
 from tests.support.clock import FakeClock
+from tests.support.faults import counted, lost_reply
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -144,14 +145,9 @@ class Workshop:
 
     @contextmanager
     def calls(self) -> Iterator[Counter[str]]:
-        """Count what DynamoDB is asked for inside the block, by operation."""
-        counted: Counter[str] = Counter()
-
-        def count(model: Any, **_: Any) -> None:
-            counted[model.name] += 1
-
-        with self._registered("provide-client-params.dynamodb", count):
-            yield counted
+        """Count what is sent to DynamoDB inside the block, by operation: what the SDK sends again, too."""
+        with counted(self.client) as calls:
+            yield calls
 
     @contextmanager
     def just_before(self, operation: str, *actions: Callable[[], object]) -> Iterator[None]:
@@ -163,40 +159,30 @@ class Workshop:
         left = list(actions)
         acting = False
 
-        def act(**_: Any) -> None:
+        def act(wanted: str, _: object) -> None:
             nonlocal acting
-            if left and not acting:
+            if wanted == operation and left and not acting:
                 acting = True
                 try:
                     left.pop(0)()
                 finally:
                     acting = False
 
-        with self._registered(f"before-send.dynamodb.{operation}", act, first=True):
+        with Faults.of(self.client).watched(act):
             yield
         assert not left, f"too few times {operation} was sent"
 
     @contextmanager
     def lost_reply(self, operation: str) -> Iterator[None]:
         """Lose the first reply to a request of a kind, so that the SDK sends again what has landed."""
-        with Faults.of(self.client).on(operation, Fault.LOST_REPLY) as injected:
+        with lost_reply(self.client, operation):
             yield
-        assert injected, f"no {operation} was sent"
 
     @contextmanager
     def down(self, operation: str, *, after: int = 0) -> Iterator[None]:
         """Let every request of a kind fail in the block, but for the first ones."""
         with Faults.of(self.client).on(operation, Fault.UNREACHED, times=None, after=after):
             yield
-
-    @contextmanager
-    def _registered(self, event: str, handler: Callable[..., Any], *, first: bool = False) -> Iterator[None]:
-        events = self.client.meta.events
-        (events.register_first if first else events.register)(event, handler)
-        try:
-            yield
-        finally:
-            events.unregister(event, handler)
 
 
 def _plain(value: Any) -> Any:
