@@ -41,4 +41,9 @@ def test_the_printed_commands_live_the_life_of_a_job(pasted: str, empty: Stack) 
 def test_the_printed_commands_list_the_keys(pasted: str) -> None:
     listed = [line.split()[:2] for line in pasted.splitlines() if " active " in line]
 
-    assert listed == [["admin", "admin"], ["producer", "producer"], ["worker", "worker"]]
+    # keys that other tests made are listed, too
+    assert [key for key in listed if key[0] in {"admin", "producer", "worker"}] == [
+        ["admin", "admin"],
+        ["producer", "producer"],
+        ["worker", "worker"],
+    ]
