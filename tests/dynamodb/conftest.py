@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.dynamodb.outcomes import clear
 from tests.dynamodb.scenarios import ONE_QUEUE
 from tests.support import dynamodb_local
 from tests.support.botofaults import Faults
+from tests.support.office import Office
 from tests.support.tables import create_tables
 from tests.support.workshop import Workshop
 
@@ -56,13 +58,15 @@ def faults(shared_client: DynamoDBClient) -> Faults:
 
 @pytest.fixture
 def workshop(shared_client: DynamoDBClient) -> Iterator[Workshop]:
-    """A queue with a clock that stands still; its jobs are removed afterwards."""
+    """A queue with a clock that stands still; what it stored is removed afterwards."""
     workshop = Workshop(shared_client, ONE_QUEUE)
     yield workshop
-    empty(workshop)
+    clear(workshop)
 
 
-def empty(workshop: Workshop) -> None:
-    """Remove every job."""
-    for job_id in workshop.ids():
-        workshop.client.delete_item(TableName="jobs", Key={"id": {"S": job_id}})
+@pytest.fixture
+def office(shared_client: DynamoDBClient) -> Iterator[Office]:
+    """The same, with its office."""
+    office = Office(shared_client, ONE_QUEUE)
+    yield office
+    clear(office)

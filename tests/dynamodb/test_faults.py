@@ -1,63 +1,26 @@
-"""Every write of the queue, with every fault, at every moment."""
+"""What becomes of calls that DynamoDB fails, one by one."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from jobqueue.errors import JobQueueError, Unavailable
-from jobqueue.job import Job, JobPriority, JobStatus
+from jobqueue.callers import CallersTable
+from jobqueue.errors import TooManyRequests, Unavailable
+from jobqueue.item import to_item
+from jobqueue.job import JobPriority, JobStatus
 from jobqueue.queue import NewJob
-from jobqueue.rescue import Found
-from tests.dynamodb.conftest import empty
-from tests.dynamodb.scenarios import ANOTHER, ONE_QUEUE, SAME, SCENARIOS, Scenario
+from jobqueue.queues import REMEMBERED_BATCHES
+from jobqueue.throttle import WINDOW_SECONDS, Throttle
+from tests.dynamodb.outcomes import CALLERS, clear, stored
+from tests.dynamodb.scenarios import ONE_QUEUE
 from tests.support.botofaults import Fault, Faults
+from tests.support.office import QUEUES, Office
 from tests.support.workshop import MAILER, PRINTER, SHOP, Workshop
 
-MINTED = frozenset({"lease_token", "marks", "enqueue_token"})
-"""What a call that is made again writes otherwise than the first one would have."""
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
-@pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.value)
-def test_one_fault_changes_nothing(
-    scenario: Scenario, fault: Fault, workshop: Workshop, faults: Faults
-) -> None:
-    wanted, items, requests = undisturbed(scenario, workshop, faults)
-    for moment in range(requests):
-        workshop = anew(workshop)
-        found = scenario.prepare(workshop)
-        with faults.on_request(moment, fault) as injected:
-            answer = scenario.call(workshop, found)
-        assert injected.total() == 1
-        assert answer == wanted or (fault.lands and answer == scenario.unsure)
-        assert stored(workshop) == items
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
-@pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.value)
-def test_an_outage_leaves_a_job_whole_and_the_call_can_be_made_again(
-    scenario: Scenario, fault: Fault, workshop: Workshop, faults: Faults
-) -> None:
-    wanted, after, requests = undisturbed(scenario, workshop, faults)
-    for moment in range(requests):
-        workshop = anew(workshop)
-        found = scenario.prepare(workshop)
-        before = stored(workshop)
-        with faults.on_request(moment, fault, times=None):
-            assert is_told(scenario, workshop, found)
-        now = stored(workshop)
-        assert now == before or (fault.lands and now == after)
-        again = outcome(scenario, workshop, found)
-        if scenario.again is ANOTHER:
-            assert len(stored(workshop)) == len(now) + 1
-        elif now == before:
-            assert without_minted(again) == without_minted(wanted)
-            assert without_minted(stored(workshop)) == without_minted(after)
-        else:
-            assert again == (wanted if scenario.again is SAME else scenario.again)
-            assert stored(workshop) == after
+if TYPE_CHECKING:
+    pass
 
 
 def test_a_lost_claim_runs_into_its_lease(workshop: Workshop, faults: Faults) -> None:
@@ -118,7 +81,8 @@ def test_fault_23_throttling(workshop: Workshop, faults: Faults) -> None:
 @pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.value)
 def test_a_batch_hands_out_all_that_it_knows_of(fault: Fault, workshop: Workshop, faults: Faults) -> None:
     for moment in (0, 1, 2, 4, 6):  # one look, then one, three and six writes at once
-        workshop = anew(workshop)
+        clear(workshop)
+        workshop = Workshop(workshop.client, ONE_QUEUE)
         jobs = [workshop.enqueue(priority=JobPriority.CRITICAL) for _ in range(10)]
         with faults.on_request(moment, fault, times=None):
             try:
@@ -133,48 +97,43 @@ def test_a_batch_hands_out_all_that_it_knows_of(fault: Fault, workshop: Workshop
         assert {job.id for job in left} == {job.id for job in jobs} - running
 
 
-def undisturbed(scenario: Scenario, workshop: Workshop, faults: Faults) -> tuple[Any, dict[str, Any], int]:
-    """Return what a call answers, what is stored then, and how many requests it took, without a fault."""
-    workshop = anew(workshop)
-    found = scenario.prepare(workshop)
-    with faults.counted() as requests:
-        answer = scenario.call(workshop, found)
-        took = requests()
-    return answer, stored(workshop), took
+@pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.value)
+@pytest.mark.parametrize("times", [1, None])
+def test_batches_that_could_not_be_forgotten_are_forgotten_later(
+    fault: Fault, times: int | None, office: Office, faults: Faults
+) -> None:
+    known = [f"batch-{number}" for number in range(2 * REMEMBERED_BATCHES - 1)]
+    item = {"queue": "default", "batches": known, "failed": 1}
+    office.client.put_item(TableName=QUEUES, Item=to_item(item))
+    with faults.on("UpdateItem", fault, times=times, after=1) as injected:
+        assert office.queues.count("default", {"failed": 1}, "another")
+    assert injected
+    is_forgotten = times == 1 or fault.lands
+    assert len(office.record().batches) == (REMEMBERED_BATCHES if is_forgotten else 2 * REMEMBERED_BATCHES)
+    assert not office.queues.count("default", {"failed": 1}, "another")
+    assert office.queues.count("default", {"failed": 1}, "the next one")
+    assert len(office.record().batches) == REMEMBERED_BATCHES + is_forgotten
+    assert office.counts() == {"failed": 3}
 
 
-def anew(workshop: Workshop) -> Workshop:
-    """Begin again with no jobs, and with the same time, ids and tokens."""
-    empty(workshop)
-    return Workshop(workshop.client, ONE_QUEUE)
+@pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.value)
+@pytest.mark.parametrize("times", [1, None])
+def test_a_request_that_is_limited_may_count_twice_and_never_less(
+    fault: Fault, times: int | None, office: Office, faults: Faults
+) -> None:
+    most = 3
+    throttle = Throttle(CallersTable(office.client, CALLERS), most / WINDOW_SECONDS, office.clock)
 
+    def passes() -> bool:
+        try:
+            throttle.admit(SHOP.id)
+        except (TooManyRequests, Unavailable):
+            return False
+        return True
 
-def stored(workshop: Workshop) -> dict[str, Any]:
-    """Return all items by id."""
-    return {item["id"]["S"]: item for item in workshop.client.scan(TableName="jobs")["Items"]}
-
-
-def outcome(scenario: Scenario, workshop: Workshop, found: Any) -> Any:
-    """Return what a call answers, or the class of its error."""
-    try:
-        return scenario.call(workshop, found)
-    except JobQueueError as error:
-        return type(error)
-
-
-def is_told(scenario: Scenario, workshop: Workshop, found: Any) -> bool:
-    """Call, and tell whether the caller hears that DynamoDB is out of reach."""
-    answer = outcome(scenario, workshop, found)
-    return answer is Unavailable or (isinstance(answer, list) and answer == [Found.BROKEN])
-
-
-def without_minted(found: Any) -> Any:
-    """Leave out of a job, or of items, what each call makes anew."""
-    if isinstance(found, Job):
-        return found.evolve(lease_token=None)
-    if isinstance(found, dict):
-        return {
-            job_id: {name: value for name, value in item.items() if name not in MINTED}
-            for job_id, item in found.items()
-        }
-    return found
+    with faults.on("UpdateItem", fault, times=times):
+        passed = [passes()]
+    passed += [passes() for _ in range(most)]
+    counted = {(1, False): 0, (1, True): 1, (None, False): 0, (None, True): most}[times, fault.lands]
+    assert passed[0] is (times == 1)
+    assert sum(passed) == most - counted

@@ -33,8 +33,11 @@ class IndexHistory:
 
     def record(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
         """Remember a write that landed: its request and its answer, as JSON."""
+        key = request.get("Key") or request["Item"]
+        if "id" not in key:
+            return  # of another table
         item = request.get("Item") or answer.get("Attributes")
-        job_id = (request.get("Key") or request["Item"])["id"]["S"]
+        job_id = key["id"]["S"]
         rev = int(item["rev"]["N"]) if item else -1
         with self._lock:
             # two writes of one job may be heard of the wrong way round; the later one has the higher rev
@@ -99,6 +102,8 @@ def _place(entry: Entry) -> tuple[str, str]:
 
 def _is_within(entry: Entry, values: dict[str, str]) -> bool:
     order: str = entry["lane_order"]["S"]
+    if ":since" in values and ":until" in values:
+        return values[":since"] <= order <= values[":until"]
     return order <= values.get(":until", order) and (":since" not in values or order > values[":since"])
 
 
