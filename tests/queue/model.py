@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from typing import Any
 
 from jobqueue.job import JobPriority, JobStatus
 from jobqueue.lifecycle import LEASE_GRACE
+from jobqueue.pauses import KNOWN_FOR
 from tests.support.workshop import RETENTION
 
 PENDING, RUNNING, COMPLETED, FAILED, CANCELLED = JobStatus
@@ -26,6 +28,7 @@ class ModelJob:
     worker_id: str | None = None
     lease_token: str | None = None
     lease_expires_at: datetime | None = None
+    progress: Any = None
     finished_at: datetime | None = None
     was_extended: bool = False
 
@@ -37,12 +40,14 @@ class ModelJob:
     def taken_over(self, worker: str, token: str, expires_at: datetime) -> None:
         """running ──▶ running, under another lease; the lost one was a failure"""
         self.retry_count += 1
+        self.progress = None
         self.claimed(worker, token, expires_at)
 
-    def extended(self, expires_at: datetime) -> None:
-        """running, and for longer"""
+    def extended(self, expires_at: datetime, progress: Any) -> None:
+        """running, and for longer; with news of its progress, or with what was told before"""
         assert self.lease_expires_at is not None
         self.lease_expires_at, self.was_extended = max(self.lease_expires_at, expires_at), True
+        self.progress = progress or self.progress
 
     def completed(self, now: datetime) -> None:
         """running ──▶ completed"""
@@ -78,7 +83,11 @@ class ModelJob:
         self._waits(now)
 
     def is_held(self, worker: str, token: str | None) -> bool:
-        return self.status is RUNNING and (self.worker_id, self.lease_token) == (worker, token)
+        return self.status is RUNNING and token is not None and self.token_of(worker) == token
+
+    def token_of(self, worker: str) -> str | None:
+        """Return the lease under which a worker holds the job, or held it when it ended."""
+        return self.lease_token if self.worker_id == worker else None
 
     def is_over(self, now: datetime) -> bool:
         """Tell whether its lease ran out, and the grace with it."""
@@ -89,7 +98,7 @@ class ModelJob:
 
     def _waits(self, available_at: datetime) -> None:
         self.status, self.available_at = PENDING, available_at
-        self.worker_id = self.lease_token = self.lease_expires_at = None
+        self.worker_id = self.lease_token = self.lease_expires_at = self.progress = None
 
     def _finished(self, status: JobStatus, now: datetime) -> None:
         self.status, self.finished_at, self.lease_expires_at = status, now, None
@@ -97,9 +106,23 @@ class ModelJob:
 
 @dataclass(slots=True)
 class Model:
-    """All jobs, by id."""
+    """All jobs, by id; and whether their queue is paused, as it is and as claimers know it."""
 
     jobs: dict[str, ModelJob] = field(default_factory=dict)
+    paused: bool = False
+    known_as_paused: bool = False
+    looked_at: datetime | None = None
+
+    def hands_out(self, now: datetime) -> bool:
+        """Tell whether jobs are handed out: by a look that is not ten seconds old."""
+        if self.looked_at is None or now >= self.looked_at + KNOWN_FOR:
+            self.looked_at, self.known_as_paused = now, self.paused
+        return not self.known_as_paused
+
+    def finished_as(self, status: JobStatus, now: datetime) -> list[ModelJob]:
+        """Return the jobs that ended so and are kept, the oldest first."""
+        kept = [job for job in self.jobs.values() if job.status is status and job.is_kept(now)]
+        return sorted(kept, key=lambda job: (job.finished_at, job.id))
 
     def next(self, now: datetime) -> ModelJob | None:
         """Return what is claimed now: the most urgent job, and of these the oldest."""

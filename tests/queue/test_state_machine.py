@@ -1,4 +1,4 @@
-"""The queue against a model of it. On moto, which is the faster engine for one caller at a time."""
+"""The queue against a model of it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import fields
 from datetime import datetime, timedelta
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any, ClassVar
 
-import boto3
 from hypothesis import HealthCheck, assume, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from moto import mock_aws
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from jobqueue.errors import (
     JobNotCancellable,
@@ -25,21 +23,21 @@ from jobqueue.errors import (
     ReplayMismatch,
 )
 from jobqueue.item import read_job
-from jobqueue.job import Job, JobPriority
+from jobqueue.job import Job, JobPriority, JobStatus
 from jobqueue.principal import Principal
 from jobqueue.queue import NewJob
 from jobqueue.takeover import MOST_IN_VAIN
-from tests.dynamodb.model import CANCELLED, COMPLETED, FAILED, Model, ModelJob
 from tests.dynamodb.scenarios import ONE_QUEUE
+from tests.queue.conftest import Connect
+from tests.queue.model import CANCELLED, COMPLETED, FAILED, Model, ModelJob
+from tests.support.office import Office
 from tests.support.tables import create_tables
-from tests.support.workshop import MAILER, OPS, PRINTER, SHOP, STORE, Workshop
-
-if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
+from tests.support.workshop import MAILER, OPS, PRINTER, SHOP, STORE
 
 TYPE = "eager"
 """Knows no backoff, so that there is no chance in it."""
 
+EXAMPLES = 20
 DAY = 24 * 3600
 LONGER = int(os.environ.get("JOBQUEUE_SOAK", "1"))
 
@@ -49,31 +47,28 @@ waits = st.sampled_from([None, 0, 30])
 some = st.integers(0, 30)
 
 
-@cache
-def client() -> DynamoDBClient:
-    """Make a client, which takes longer than a whole run of the machine."""
-    return boto3.client("dynamodb")
-
-
 class QueueMachine(RuleBasedStateMachine):
     """Does anything in any order, and compares."""
+
+    engine: ClassVar[Any]  # a Connect, which is no method
+    """Where the jobs are."""
 
     def __init__(self) -> None:
         super().__init__()
         self._open = ExitStack()
-        self._open.enter_context(mock_aws())
-        create_tables(client())
-        self.workshop = Workshop(client(), ONE_QUEUE)
+        self.client = self._open.enter_context(self.engine())
+        create_tables(self.client)
+        self.office = Office(self.client, ONE_QUEUE)
         self.model = Model()
         self.leases: list[Job] = []
-        self.done: set[tuple[str, str, str]] = set()
+        self.done: set[str] = set()
 
     def teardown(self) -> None:
         self._open.close()
 
     @property
     def now(self) -> datetime:
-        return self.workshop.clock.now
+        return self.office.clock.now
 
     @initialize()
     def begin(self) -> None:
@@ -91,9 +86,12 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(worker=workers, most=st.integers(1, 3), seconds=st.sampled_from([5, 60]))
     def claim(self, worker: Principal, most: int, seconds: int) -> None:
         due = self.model.next(self.now)
-        jobs = self.workshop.queue.claim_batch(worker, most, lease_seconds=seconds)
+        jobs = self.office.queue.claim_batch(worker, most, lease_seconds=seconds)
         self.leases += jobs
         expires_at = self.now + timedelta(seconds=seconds)
+        if not self.model.hands_out(self.now):
+            assert jobs == ()
+            return
         if due is None:
             self._takes_over(worker, most, jobs, expires_at)
             return
@@ -104,58 +102,48 @@ class QueueMachine(RuleBasedStateMachine):
             due.claimed(worker.id, token(job), expires_at)
         assert len(jobs) == most or self.model.next(self.now) is None
 
-    @rule(at=some, caller=workers)
-    def complete(self, at: int, caller: Principal) -> None:
-        lease = self._lease(at)
-        call = partial(self.workshop.queue.complete, caller, lease.id, lease_token=lease.lease_token)
-        self._held("complete", lease, caller, call, lambda job: job.completed(self.now))
-
-    @rule(at=some, caller=workers, wait=waits, discard=st.booleans())
-    def fail(self, at: int, caller: Principal, wait: int | None, discard: bool) -> None:
-        lease, seconds = self._lease(at), None if discard else wait
-        call = partial(
-            self.workshop.queue.fail,
-            caller,
-            lease.id,
-            lease_token=lease.lease_token,
-            retry_in_seconds=seconds,
-            discard=discard,
-        )
-        waiting = timedelta(seconds=seconds or 0)
+    @rule(at=some, caller=workers, sends=st.booleans())
+    def complete(self, at: int, caller: Principal, sends: bool) -> None:
+        job_id, sent = self._lease(at, sends)
         self._held(
-            f"fail {seconds} {discard}",
-            lease,
-            caller,
-            call,
+            partial(self.office.queue.complete, caller, job_id, lease_token=sent),
+            lambda job: job.completed(self.now),
+        )
+
+    @rule(at=some, caller=workers, sends=st.booleans(), wait=waits, discard=st.booleans())
+    def fail(self, at: int, caller: Principal, sends: bool, wait: int | None, discard: bool) -> None:
+        job_id, sent = self._lease(at, sends)
+        seconds = None if discard else wait
+        waiting = timedelta(seconds=seconds or 0)
+        fail = partial(self.office.queue.fail, caller, job_id, lease_token=sent)
+        self._held(
+            partial(fail, retry_in_seconds=seconds, discard=discard),
             lambda job: job.failed(self.now, waiting, discard=discard),
         )
 
-    @rule(at=some, caller=workers, delay=waits)
-    def release(self, at: int, caller: Principal, delay: int | None) -> None:
-        lease = self._lease(at)
-        call = partial(
-            self.workshop.queue.release,
-            caller,
-            lease.id,
-            lease_token=lease.lease_token,
-            delay_seconds=delay,
-        )
+    @rule(at=some, caller=workers, sends=st.booleans(), delay=waits)
+    def release(self, at: int, caller: Principal, sends: bool, delay: int | None) -> None:
+        job_id, sent = self._lease(at, sends)
         waiting = timedelta(seconds=delay or 0)
-        self._held(f"release {delay}", lease, caller, call, lambda job: job.released(self.now, waiting))
-
-    @rule(at=some, caller=workers, seconds=st.sampled_from([5, 60, 600]))
-    def extend(self, at: int, caller: Principal, seconds: int) -> None:
-        lease = self._lease(at)
-        call = partial(
-            self.workshop.queue.extend,
-            caller,
-            lease.id,
-            lease_token=lease.lease_token,
-            lease_seconds=seconds,
+        self._held(
+            partial(self.office.queue.release, caller, job_id, lease_token=sent, delay_seconds=delay),
+            lambda job: job.released(self.now, waiting),
         )
-        job = self.model.jobs[lease.id]
-        if job.is_held(caller.id, lease.lease_token):
-            job.extended(self.now + timedelta(seconds=seconds))
+
+    @rule(
+        at=some,
+        caller=workers,
+        sends=st.booleans(),
+        seconds=st.sampled_from([5, 60, 600]),
+        progress=st.sampled_from([None, 1, {"done": [2, 3]}]),
+    )
+    def extend(self, at: int, caller: Principal, sends: bool, seconds: int, progress: Any) -> None:
+        job_id, sent = self._lease(at, sends)
+        more = {"lease_seconds": seconds, "progress": progress}
+        call = partial(self.office.queue.extend, caller, job_id, lease_token=sent, **more)
+        job = self.model.jobs[job_id]
+        if job.is_held(caller.id, sent or job.token_of(caller.id)):
+            job.extended(self.now + timedelta(seconds=seconds), progress)
             answer = call()
             assert answer.lease_expires_at == job.lease_expires_at
             assert answer.cancel_requested == job.cancel_requested
@@ -165,7 +153,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(at=some, caller=st.sampled_from([OPS, SHOP, STORE]))
     def cancel(self, at: int, caller: Principal) -> None:
         job = self._job(at)
-        call = partial(self.workshop.queue.cancel, caller, job.id)
+        call = partial(self.office.queue.cancel, caller, job.id)
         if not job.is_kept(self.now) or caller is STORE:
             assert outcome(call) is JobNotFound
         elif job.status in {COMPLETED, FAILED}:
@@ -177,7 +165,7 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(at=some)
     def retry(self, at: int) -> None:
         job = self._job(at)
-        call = partial(self.workshop.queue.retry, OPS, job.id)
+        call = partial(self.office.queue.retry, OPS, job.id)
         if not job.is_kept(self.now):
             assert outcome(call) is JobNotFound
         elif job.status not in {FAILED, CANCELLED}:
@@ -186,18 +174,32 @@ class QueueMachine(RuleBasedStateMachine):
             job.retried(self.now)
             call()
 
+    @rule(status=st.sampled_from([FAILED, CANCELLED]), limit=st.integers(1, 3))
+    def retry_in_bulk(self, status: JobStatus, limit: int) -> None:
+        jobs = self.model.finished_as(status, self.now)
+        answer = self.office.operator.retry_jobs(OPS, "default", status, limit=limit)
+        for job in jobs[:limit]:
+            job.retried(self.now)
+        assert (answer.retried, answer.skipped) == (len(jobs[:limit]), 0)
+        assert answer.more is (len(jobs) > limit)
+
+    @rule(paused=st.booleans())
+    def pause_or_resume(self, paused: bool) -> None:
+        self.model.paused = paused
+        (self.office.operator.pause if paused else self.office.operator.resume)(OPS, "default")
+
     @rule()
     def rescue(self) -> None:
         self.model.rescued(self.now)
-        self.workshop.rescuer.run()
+        self.office.rescuer.run()
 
     @rule(seconds=st.sampled_from([1, 10, 70, 70, 8 * DAY]))
     def time_passes(self, seconds: int) -> None:
-        self.workshop.clock.advance(seconds)
+        self.office.clock.advance(seconds)
 
     @invariant()
     def the_table_agrees(self) -> None:
-        items = client().scan(TableName="jobs")["Items"]
+        items = self.client.scan(TableName="jobs")["Items"]
         jobs = {job.id: job for job in (read_job(item).job for item in items)}
         assert {job_id: fields_of(job) for job_id, job in jobs.items()} == {
             job_id: fields_of(job) for job_id, job in self.model.jobs.items()
@@ -206,7 +208,7 @@ class QueueMachine(RuleBasedStateMachine):
             assert item["lane"]["S"].split("/")[:2] == ["default", item["status"]["S"]]
 
     def _enqueued(self, new: NewJob) -> None:
-        enqueued = self.workshop.queue.enqueue(SHOP, new)
+        enqueued = self.office.queue.enqueue(SHOP, new)
         known = self.model.jobs.get(enqueued.job.id)
         assert enqueued.created == (known is None or not known.is_kept(self.now))
         if enqueued.created:
@@ -225,17 +227,14 @@ class QueueMachine(RuleBasedStateMachine):
         lost = self.model.may_be_taken_over(self.now)
         assert not lost or len(jobs) == most or self.model.in_vain() >= MOST_IN_VAIN
 
-    def _held(
-        self,
-        name: str,
-        lease: Job,
-        caller: Principal,
-        call: Callable[[], Job],
-        change: Callable[[ModelJob], None],
-    ) -> None:
+    def _held(self, call: partial[Job], change: Callable[[ModelJob], None]) -> None:
         """Call under a lease, live or not: it counts while the job runs under it, and it counts once."""
-        job, done = self.model.jobs[lease.id], (name, caller.id, token(lease))
-        if job.is_held(caller.id, lease.lease_token):
+        caller, job_id = call.args
+        job = self.model.jobs[job_id]
+        # without a token, the caller means the lease under which it holds the job
+        under = call.keywords["lease_token"] or job.token_of(caller.id)
+        done = repr((call.func.__name__, caller.id, call.keywords | {"lease_token": under}))
+        if job.is_held(caller.id, under):
             change(job)
             call()
             self.done.add(done)
@@ -244,12 +243,13 @@ class QueueMachine(RuleBasedStateMachine):
         else:
             assert outcome(call) in {JobNotHeld, ReplayMismatch}
 
-    def _lease(self, at: int) -> Job:
-        """Return one of the leases that were given, the latest first; get one if there is none yet."""
+    def _lease(self, at: int, sends: bool) -> tuple[str, str | None]:
+        """Return a job and a lease that was given on it, the latest first, or no lease where none is sent."""
         if not self.leases:
             self.claim(MAILER, 1, 60)
         assume(self.leases)
-        return self.leases[-1 - at % len(self.leases)]
+        lease = self.leases[-1 - at % len(self.leases)]
+        return lease.id, token(lease) if sends else None
 
     def _job(self, at: int) -> ModelJob:
         jobs = list(self.model.jobs.values())
@@ -277,10 +277,14 @@ def fields_of(job: Job | ModelJob) -> dict[str, Any]:
 
 COMPARED = [field.name for field in fields(ModelJob) if field.name != "was_extended"]
 
-QueueMachine.TestCase.settings = settings(
-    max_examples=25 * LONGER,
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
-TestQueueAgainstItsModel = QueueMachine.TestCase
+
+def test_the_queue_is_as_its_model(engine: Connect) -> None:
+    run_state_machine_as_test(
+        type("MachineOfThisEngine", (QueueMachine,), {"engine": staticmethod(engine)}),
+        settings=settings(
+            max_examples=EXAMPLES * LONGER,
+            stateful_step_count=40,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+        ),
+    )
