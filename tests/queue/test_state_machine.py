@@ -174,8 +174,14 @@ class QueueMachine(RuleBasedStateMachine):
             job.retried(self.now)
             call()
 
-    @rule(status=st.sampled_from([FAILED, CANCELLED]), limit=st.integers(1, 3))
-    def retry_in_bulk(self, status: JobStatus, limit: int) -> None:
+    @rule(
+        status=st.sampled_from([CANCELLED, FAILED]),
+        limit=st.integers(1, 3),
+        cancel=st.lists(some, max_size=3),
+    )
+    def retry_in_bulk(self, status: JobStatus, limit: int, cancel: list[int]) -> None:
+        for at in cancel:
+            self.cancel(at, OPS)
         jobs = self.model.finished_as(status, self.now)
         answer = self.office.operator.retry_jobs(OPS, "default", status, limit=limit)
         for job in jobs[:limit]:
@@ -183,10 +189,12 @@ class QueueMachine(RuleBasedStateMachine):
         assert (answer.retried, answer.skipped) == (len(jobs[:limit]), 0)
         assert answer.more is (len(jobs) > limit)
 
-    @rule(paused=st.booleans())
-    def pause_or_resume(self, paused: bool) -> None:
+    @rule(paused=st.booleans(), seconds=st.sampled_from([0, 9, 10]), worker=workers)
+    def pause_or_resume(self, paused: bool, seconds: int, worker: Principal) -> None:
         self.model.paused = paused
         (self.office.operator.pause if paused else self.office.operator.resume)(OPS, "default")
+        self.time_passes(seconds)
+        self.claim(worker, 1, 60)
 
     @rule()
     def rescue(self) -> None:
