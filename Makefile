@@ -5,6 +5,7 @@
 #   make lint    ruff: rules and format
 #   make check   lint, and types
 #   make unit    the tests that need no stack: rules, functions, security, template
+#   make plain   the same without counting what they cover
 #   make console   the tests of the console, in a browser; needs Chromium
 #   make e2e     the tests over HTTP, against the stack of `make up`
 #   make dynamodb  races and faults on DynamoDB Local; needs Java and npm. JOBQUEUE_SOAK=10 takes ten times as long
@@ -33,7 +34,7 @@ BASE := $(shell for python in $(or $(PYTHON),python3 python3.13 python3.14 pytho
 	2>/dev/null && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up test suite forget-counts check lint types unit console e2e dynamodb bench build openapi audit sbom format lock clean
+.PHONY: help up test suite forget-counts check lint types unit plain console e2e dynamodb bench build openapi audit sbom format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -78,10 +79,15 @@ types: $(READY)
 	$(BIN)/mypy $(SOURCES)
 
 # At least 95 % of the branches of layers/, counted alone: lines without branches would hide them.
+NEED_NO_STACK := --numprocesses auto --dist loadfile $(APART:%=--ignore=tests/%)
 unit: $(READY)
-	$(BIN)/pytest --numprocesses auto --dist loadfile $(APART:%=--ignore=tests/%) --cov --cov-report=
+	$(BIN)/pytest $(NEED_NO_STACK) --cov --cov-report=
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.support.branches 95
+
+# The same on one more Python, for which counting branches once more would only take time.
+plain: $(READY)
+	$(BIN)/pytest $(NEED_NO_STACK)
 
 $(APART): $(READY)
 	$(BIN)/pytest $(ALSO) tests/$@
