@@ -55,7 +55,7 @@ def claims(**changes: Any) -> dict[str, Any]:
         "iss": ISSUER,
         "aud": "jobqueue",
         "sub": "user-1",
-        "exp": int(time.time()) + 86_400,  # made when tests are collected, and still good when the last one runs
+        "exp": int(time.time()) + 86_400,  # good until the last test has run
         "https://example.com/role": "producer",
         "queues": ["mail", "web"],
         "max_priority": "high",
