@@ -111,7 +111,7 @@ class Player:
             return
         away = held.expires_at + LEASE_GRACE - self._common.clock()
         advance(max(0.0, away.total_seconds()))
-        self.rescue()
+        self._rng.choice((self.rescue, lambda: self.claim(5)))()
         self.claim(5)
         self._use(held, extends=0.4)
 

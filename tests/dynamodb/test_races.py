@@ -24,20 +24,20 @@ if TYPE_CHECKING:
 PROCESSES = 4
 THREADS = 4
 JOBS = 2000
-TURNS = 100
+TURNS = 80
 LEAST = {
     Sight.CLAIM: 2100,
     Sight.JOB_CLAIMED: 1900,
     Sight.COMPLETED: 1200,
     Sight.FAILED: 40,
-    Sight.RELEASED: 30,
-    Sight.HEARTBEAT: 80,
-    Sight.CANCEL: 40,
-    Sight.RETRY: 60,
+    Sight.RELEASED: 20,
+    Sight.HEARTBEAT: 60,
+    Sight.CANCEL: 35,
+    Sight.RETRY: 55,
     Sight.TAKEOVER: 30,
-    Sight.RESCUE: 200,
-    Sight.TOO_LATE: 100,
-    Sight.LATE_BUT_HELD: 60,
+    Sight.RESCUE: 150,
+    Sight.TOO_LATE: 75,
+    Sight.LATE_BUT_HELD: 70,
 }
 """What the race shows while all race, about half of what it does on a usual day: less would prove little."""
 
