@@ -46,19 +46,19 @@ def test_a_request_of_ours_is_genuine(is_genuine: Callable[..., bool]) -> None:
 @pytest.mark.parametrize(
     "headers",
     [
-        signed() | {"webhook-id": "job_8"},
-        signed() | {"webhook-timestamp": "1"},
-        signed() | {"webhook-timestamp": "now"},
-        signed() | {"webhook-signature": "v1,\u00fc"},
-        signed(host="hooks.example.org"),
-        signed(age=600),
-        signed(age=-600),
-        {},
+        lambda: signed() | {"webhook-id": "job_8"},
+        lambda: signed() | {"webhook-timestamp": "1"},
+        lambda: signed() | {"webhook-timestamp": "now"},
+        lambda: signed() | {"webhook-signature": "v1,\u00fc"},
+        lambda: signed(host="hooks.example.org"),
+        lambda: signed(age=600),
+        lambda: signed(age=-600),
+        dict,
     ],
     ids=["id", "time", "no time", "odd", "another host's", "old", "early", "none"],
 )
-def test_a_forged_one_is_not(headers: dict[str, str], is_genuine: Callable[..., bool]) -> None:
-    assert not is_genuine(headers, BODY)
+def test_a_forged_one_is_not(headers: Callable[[], dict[str, str]], is_genuine: Callable[..., bool]) -> None:
+    assert not is_genuine(headers(), BODY)
 
 
 def test_nor_is_one_with_another_body(is_genuine: Callable[..., bool]) -> None:
