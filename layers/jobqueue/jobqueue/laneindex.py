@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -112,6 +112,16 @@ class LaneIndex:
         answer = self.ask(lane, start, condition, values, Limit=limit, ScanIndexForward=not newest_first)
         entries, unreadable = _read_entries(answer["Items"])
         return LanePage(entries=entries, next=next_place(answer), unreadable=unreadable)
+
+    def pages(self, lane: str, limits: Iterable[int], *, until: str) -> Iterator[LanePage]:
+        """Read a lane up to `until`, one page for each of `limits` at most, each when it is asked for."""
+        start: Place | None = None
+        for limit in limits:
+            page = self.read(lane, limit=limit, start=start, until=until)
+            yield page
+            start = page.next
+            if start is None:
+                return
 
 
 def next_place(answer: Mapping[str, Any]) -> Place | None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
+from itertools import repeat
 from typing import TypeAlias
 
 from botocore.exceptions import ClientError
@@ -114,14 +115,9 @@ class Rescuer:
 
     def _expired(self, lane: str) -> Iterator[LaneEntry | Unreadable]:
         until = up_to(self._clock() - LEASE_GRACE)
-        start: tuple[str, str] | None = None
-        for _ in range(MOST_PER_LANE // PAGE):
-            page = self._table.index.read(lane, limit=PAGE, start=start, until=until)
+        for page in self._table.index.pages(lane, repeat(PAGE, MOST_PER_LANE // PAGE), until=until):
             yield from page.entries
             yield from page.unreadable
-            start = page.next
-            if start is None:
-                return
 
     def _rescue(self, entry: LaneEntry | Unreadable) -> Found:
         seen = entry.summary if isinstance(entry, LaneEntry) else entry

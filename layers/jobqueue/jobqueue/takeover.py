@@ -77,15 +77,11 @@ class Takeover:
     def _entries(self, lane: str) -> Iterator[LaneEntry]:
         """Yield entries whose lease seems to have run out and which have retries left; read as need be."""
         until = up_to(self._clock() - LEASE_GRACE)
-        start: tuple[str, str] | None = None
-        for limit in (PAGE, *[LARGER_PAGE] * (MOST_PAGES - 1)):
-            page = self._table.index.read(lane, limit=limit, start=start, until=until)
+        limits = (PAGE, *[LARGER_PAGE] * (MOST_PAGES - 1))
+        for page in self._table.index.pages(lane, limits, until=until):
             yield from (
                 entry for entry in page.entries if entry.summary.retry_count < entry.summary.max_retries
             )
-            start = page.next
-            if start is None:
-                return
 
     def _take_one(self, entry: LaneEntry, wish: Wish) -> Job | None:
         now = self._clock()
