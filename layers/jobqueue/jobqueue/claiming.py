@@ -158,7 +158,7 @@ class Claimer:
                 tried.lost.append(entry)
             else:
                 tried.jobs.append(outcome)
-        self._tell(Metric.LOST_RACES, [entry.summary for entry in tried.lost])
+        self._tell_lost([entry.summary for entry in tried.lost])
         return tried
 
     def _claim_one(self, entry: LaneEntry, wish: Wish) -> Job | Unavailable | None:
@@ -170,8 +170,8 @@ class Claimer:
         except Unavailable as failure:
             return failure  # what is claimed beside it must not be lost
 
-    def _tell(self, metric: Metric, jobs: Sequence[Job | JobSummary]) -> None:
+    def _tell_lost(self, jobs: Sequence[JobSummary]) -> None:
         measures = Measures()
         for job in jobs:
-            measures.add(metric, 1, **labels(self._job_types, job.queue, job.type))
+            measures.add(Metric.LOST_RACES, 1, **labels(self._job_types, job.queue, job.type))
         measures.write()

@@ -17,7 +17,7 @@ from jobqueue.job import Clock, Job, JobFailure
 from jobqueue.jobtype import JobTypes
 from jobqueue.lanes import up_to
 from jobqueue.lifecycle import LEASE_EXPIRED, LEASE_GRACE, may_be_taken_over
-from jobqueue.metrics import Measures, Metric, labels
+from jobqueue.metrics import Metric, count, labels
 from jobqueue.spread import PAGE
 from jobqueue.table import JobsTable
 from jobqueue.taking import Holds, Wish, taken
@@ -99,7 +99,5 @@ class Takeover:
             return None  # rescue reports it; a bad entry must not stay in the way of the next
         if job is not None:
             telemetry.decision("take_over", "taken-over", job)
-            measures = Measures()
-            measures.add(Metric.RESCUED, 1, **labels(self._job_types, job.queue, job.type))
-            measures.write()
+            count(Metric.RESCUED, **labels(self._job_types, job.queue, job.type))
         return job
