@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -83,14 +84,14 @@ def signed_with_the_public_key() -> str:
 
 def forged(case: str, evil: str) -> str:
     """Return a token that is not the issuer's, not for this deployment, or not for now."""
-    good = claims()
+    good, now = claims(), int(time.time())
     unsigned = f"{encoded({'alg': 'none', 'kid': 'rsa'})}.{encoded(good)}"
     made: dict[str, Callable[[], str]] = {
-        "expired": lambda: signed(claims(exp=good["exp"] - 700)),
+        "expired": lambda: signed(claims(exp=now - 120)),
         "never expires": lambda: signed(claims(exp=...)),
         "of another audience": lambda: signed(claims(aud="other")),
         "of another issuer": lambda: signed(claims(iss="https://id.example.org/")),
-        "not valid yet": lambda: signed(claims(nbf=good["exp"])),
+        "not valid yet": lambda: signed(claims(nbf=now + 120)),
         "of no role": lambda: signed(claims(**{ROLE: ...})),
         "of no algorithm": lambda: f"{unsigned}.",
         "of no algorithm with a signature": lambda: f"{unsigned}.AAAA",
