@@ -36,9 +36,10 @@ _IN_BRACKETS = re.compile(
     r"""(?: \[[^\]\n]*+\]? | \{[^}\n]*+\}? | \([^)\n]*+\)? ) [^\s"'`;&,]*+""", re.VERBOSE
 )
 _IN_TAG = re.compile(r"[^<\n]++")
-# A comma belongs to the value unless the next member begins behind it.
+# A comma belongs to the value unless the next member begins behind it. Not possessive: before Python 3.11.5 a
+# possessive group with a choice in it matches wrongly (python/cpython#106052).
 _BARE = re.compile(
-    r"""(?: [^\s"'`;&,] | ,(?! \s | \Z | ["'`]? [\w.-]{1,64} ["'`]? \s? [:=]) )++""", re.VERBOSE
+    r"""(?: [^\s"'`;&,] | ,(?! \s | \Z | ["'`]? [\w.-]{1,64} ["'`]? \s? [:=]) )+""", re.VERBOSE
 )
 # Where nothing stands between, a word is a secret as far as it goes.
 _ALONE = re.compile(r"""[^\s"'`;,]++""")
