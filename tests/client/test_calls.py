@@ -78,6 +78,10 @@ def test_times_that_cannot_be_meant_are_refused_before_the_call(api: FakeApi, cl
     naive = datetime(2027, 1, 1, tzinfo=UTC).replace(tzinfo=None)
     with pytest.raises(ValueError, match="time zone"):
         client.enqueue("greet", run_at=naive)
+    for year, month, day, hours in ((9999, 12, 31, -20), (1, 1, 1, 20)):
+        edge = datetime(year, month, day, 12, tzinfo=timezone(timedelta(hours=hours)))
+        with pytest.raises(ValueError, match="calendar"):
+            client.enqueue("greet", run_at=edge)
     with pytest.raises(ValueError, match="not both"):
         client.enqueue("greet", run_at=naive.replace(tzinfo=UTC), delay_seconds=1)
     assert api.calls == []

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import httpx
@@ -88,6 +88,8 @@ def test_only_jobs_that_failed_before_a_time_are_retried(api: FakeApi, client: C
     assert api.calls[-1].body["finished_before"] == "2026-11-30T00:00:20+00:00"
     with pytest.raises(ValueError, match="time zone"):
         client.retry_failed("default", finished_before=before.replace(tzinfo=None))
+    with pytest.raises(ValueError, match="calendar"):
+        client.retry_failed("default", finished_before=datetime(1, 1, 1, tzinfo=local.tzinfo))
     assert len(api.times("retry")) == 1
 
 

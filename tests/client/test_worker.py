@@ -130,6 +130,12 @@ class Unset(RetryLater):
         Exception.__init__(self, "a delay that is nowhere")
 
 
+class Odd(Snooze):
+    def __init__(self, seconds: Any) -> None:
+        super().__init__(0)
+        self.seconds = seconds
+
+
 class Blind(Discard):
     def __str__(self) -> str:
         raise SystemExit
@@ -145,6 +151,10 @@ class Blind(Discard):
         (KeyboardInterrupt(), "KeyboardInterrupt"),
         (Wordless(), "Wordless"),
         (Unset(), "Unset"),
+        (Odd(-1), "Odd"),
+        (Odd(float("nan")), "Odd"),
+        (Odd(10**9), "Odd"),
+        (Odd("5"), "Odd"),
         (Blind(), "Blind"),
         (OSError("\udcff.txt"), "OSError: \ufffd.txt"),
     ],

@@ -170,7 +170,7 @@ def run_handler(handler: Handler, context: JobContext) -> Outcome:
     try:
         return _run(handler, context)
     except BaseException as error:
-        # what was raised cannot even be looked at, such as a `RetryLater` that never set its seconds
+        # what was raised cannot even be looked at, such as a `RetryLater` whose seconds are no number
         log.warning("job failed", exc_info=True, extra={"action": "job_failed", "job_id": context.job.id})
         return Failed(type(error.__context__ or error).__name__)
 
@@ -183,9 +183,11 @@ def _run(handler: Handler, context: JobContext) -> Outcome:
     except Discard as error:
         return Failed(str(error) or "Discard", discard=True)
     except RetryLater as error:
-        return Failed(str(error) or "RetryLater", retry_in_seconds=error.seconds)
+        return Failed(
+            str(error) or "RetryLater", retry_in_seconds=_whole_seconds(error.seconds, _MAX_RETRY_SECONDS)
+        )
     except Snooze as error:
-        return PutOff(error.seconds)
+        return PutOff(_whole_seconds(error.seconds, _MAX_SNOOZE_SECONDS))
     except Cancelled:
         # what was asked to be cancelled is filed as cancelled; nothing else shall come again either
         return Failed("Cancelled", discard=True)

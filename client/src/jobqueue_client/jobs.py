@@ -6,10 +6,11 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
 from .errors import UnexpectedAnswer
+from .timestamps import parse_timestamp, write_timestamp
 
 JsonObject: TypeAlias = dict[str, Any]
 
@@ -182,7 +183,7 @@ class NewJob:
     Raises
     ------
     ValueError
-        If `run_at` is naive, or if both `run_at` and `delay_seconds` are given.
+        If `run_at` is naive or beyond the calendar in UTC, or if both `run_at` and `delay_seconds` are given.
     """
 
     type: str
@@ -195,8 +196,8 @@ class NewJob:
     idempotency_key: str = field(default_factory=mint_key)
 
     def __post_init__(self) -> None:
-        if self.run_at is not None and self.run_at.utcoffset() is None:
-            raise ValueError("run_at needs a time zone")
+        if self.run_at is not None:
+            write_timestamp("run_at", self.run_at)
         if self.run_at is not None and self.delay_seconds is not None:
             raise ValueError("give delay_seconds or run_at, not both")
 
@@ -207,7 +208,7 @@ class NewJob:
             if getattr(self, name) is not None:
                 body[name] = getattr(self, name)
         if self.run_at is not None:
-            body["run_at"] = self.run_at.astimezone(UTC).isoformat()
+            body["run_at"] = write_timestamp("run_at", self.run_at)
         body["idempotency_key"] = self.idempotency_key
         return body
 
@@ -220,27 +221,6 @@ class Completion:
     result: Any = field(default=None, repr=False)
 
 
-def read_timestamp(text: object) -> datetime:
-    """Read a timestamp of the API as an aware datetime.
-
-    Raises
-    ------
-    UnexpectedAnswer
-        If it is not one.
-    """
-    try:
-        return _timestamp(text)
-    except (TypeError, ValueError) as error:
-        raise UnexpectedAnswer("The API's answer holds something that is not a time.") from error
-
-
-def _timestamp(text: object) -> datetime:
-    if not isinstance(text, str):
-        raise TypeError("a timestamp is text")
-    moment = datetime.fromisoformat(text)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
 def _members(cls: type[Job] | type[JobFailure], data: object) -> JsonObject:
     if not isinstance(data, dict):
         raise TypeError("not a JSON object")
@@ -248,5 +228,5 @@ def _members(cls: type[Job] | type[JobFailure], data: object) -> JsonObject:
     for one in fields(cls):
         value = data.get(one.name)
         if value is not None:
-            known[one.name] = _timestamp(value) if one.name.endswith("_at") else value
+            known[one.name] = parse_timestamp(value) if one.name.endswith("_at") else value
     return known

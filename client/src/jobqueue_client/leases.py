@@ -8,8 +8,9 @@ from typing import Any
 
 from . import batch
 from .errors import ClientError, UnexpectedAnswer
-from .jobs import Claimed, Completion, Held, Job, JsonObject, Lease, encode, read_timestamp
+from .jobs import Claimed, Completion, Held, Job, JsonObject, Lease, encode
 from .retry import Repeat
+from .timestamps import read_timestamp
 from .transport import Answer, Transport
 
 _JOB_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from .errors import UnexpectedAnswer
-from .jobs import JsonObject, encode, read_timestamp
+from .jobs import JsonObject, encode
 from .retry import Repeat
+from .timestamps import read_timestamp, write_timestamp
 from .transport import Transport
 
 _QUEUE = re.compile(r"[a-z0-9_-]{1,64}")
@@ -161,15 +162,13 @@ class QueueCalls:
         Unavailable
             No answer; `may_have_landed` tells whether jobs may have been retried all the same.
         ValueError
-            `queue` cannot be a queue's name, or `finished_before` is naive.
+            `queue` cannot be a queue's name, or `finished_before` is naive or beyond the calendar in UTC.
         """
         wanted: JsonObject = {"status": status, "limit": limit}
         if job_type is not None:
             wanted["type"] = job_type
         if finished_before is not None:
-            if finished_before.utcoffset() is None:
-                raise ValueError("finished_before needs a time zone")
-            wanted["finished_before"] = finished_before.astimezone(UTC).isoformat()
+            wanted["finished_before"] = write_timestamp("finished_before", finished_before)
         body = self._steer(queue, "retry", wanted, repeat=Repeat.UNLESS_RECEIVED)
         more = body.get("more")
         if not isinstance(more, bool):

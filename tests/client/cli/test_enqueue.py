@@ -116,6 +116,7 @@ def test_standard_input_that_is_no_text_is_refused(jobqueue: CommandLine) -> Non
         ("--delay", "1w"),
         ("--run-at", "noon"),
         ("--run-at", "2027-01-01T12:00:00"),
+        ("--run-at", "9999-12-31T23:00:00-02:00"),
         ("--delay", "1", "--run-at", "2027-01-01T12:00:00Z"),
         ("--timeout", "1"),
         ("--lines", "--wait"),

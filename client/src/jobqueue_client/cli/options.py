@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 
 import click
 
@@ -74,7 +74,7 @@ class Moment(click.ParamType):
     def convert(
         self, value: str | datetime, param: click.Parameter | None, ctx: click.Context | None
     ) -> datetime:
-        """Return an aware datetime."""
+        """Return an aware datetime in UTC."""
         if isinstance(value, datetime):
             return value
         try:
@@ -83,7 +83,10 @@ class Moment(click.ParamType):
             self.fail(f"{value!r} is not a time, such as 2026-11-30T08:00:00+01:00.", param, ctx)
         if when.utcoffset() is None:
             self.fail(f"{value!r} does not say in which time zone: add Z or +01:00.", param, ctx)
-        return when
+        try:
+            return when.astimezone(UTC)
+        except OverflowError:
+            self.fail(f"{value!r} is beyond the calendar.", param, ctx)
 
 
 STATUS = Word(("pending", "running", "completed", "failed", "cancelled"))
