@@ -24,12 +24,13 @@ JWKS_PATH = "/jwks.json"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of this folder, and put the one last that leaves jobs of every kind behind."""
+    """Mark the tests of this folder, and put those last that leave claimers spread, or jobs of every kind."""
     here = Path(__file__).parent
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.e2e)
-    items.sort(key=lambda item: item.path == here / "test_conformance.py")
+    last = [here / "test_floods.py", here / "test_conformance.py"]
+    items.sort(key=lambda item: last.index(item.path) if item.path in last else -1)
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Taking a job: which one, in what order, and what becomes of those who come second."""
+"""Taking a job: which one, and in what order."""
 
 from __future__ import annotations
 
@@ -211,64 +211,6 @@ def test_a_batch_takes_what_there_is(workshop: Workshop) -> None:
     assert ids(list(workshop.queue.claim_batch(MAILER, 25))) == ids(enqueued)
 
 
-def test_who_loses_the_race_takes_the_next(workshop: Workshop) -> None:
-    first, second = workshop.enqueue(), workshop.enqueue()
-    with workshop.just_before("UpdateItem", lambda: workshop.claim(PRINTER)):
-        mine = workshop.claim(MAILER)
-    assert mine.id == second.id
-    assert workshop.get(first.id).worker_id == "key:printer"
-
-
-def test_who_loses_every_race_is_told_that_there_is_no_job(workshop: Workshop) -> None:
-    for _ in range(3):
-        workshop.enqueue()
-    rival = workshop.another_queue()
-
-    def take_all() -> None:
-        assert len(rival.claim_batch(PRINTER, 3)) == 3
-
-    with workshop.just_before("UpdateItem", take_all):
-        assert workshop.queue.claim(MAILER) is None
-
-
-def test_a_lost_page_is_not_the_end_of_the_lane(workshop: Workshop) -> None:
-    enqueued = [workshop.enqueue() for _ in range(15)]
-    rival = workshop.another_queue()
-
-    def take_a_page() -> None:
-        assert ids(list(rival.claim_batch(PRINTER, 10))) == ids(enqueued[:10])
-
-    with workshop.just_before("UpdateItem", take_a_page):
-        assert workshop.claim(MAILER).id in ids(enqueued[10:])
-
-
-def test_a_job_that_was_put_off_meanwhile_is_not_claimed(workshop: Workshop) -> None:
-    job = workshop.enqueue()
-    rival = workshop.another_queue()
-
-    def put_off() -> None:
-        assert rival.claim(PRINTER) is not None
-        rival.release(PRINTER, job.id, delay_seconds=60)
-
-    with workshop.just_before("UpdateItem", put_off):
-        assert workshop.queue.claim(MAILER) is None
-    assert workshop.item(job.id)["status"] == "pending"
-
-
-def test_a_job_that_went_round_meanwhile_is_not_taken_by_what_was_seen_before(workshop: Workshop) -> None:
-    job = workshop.enqueue()
-    rival = workshop.another_queue()
-
-    def go_round() -> None:
-        assert rival.claim(PRINTER) is not None
-        rival.release(PRINTER, job.id)  # back to the very same place
-
-    with workshop.calls() as calls, workshop.just_before("UpdateItem", go_round):
-        assert workshop.claim(MAILER).id == job.id  # by a second look, at what it is now
-    assert calls["UpdateItem"] == 4
-    assert workshop.item(job.id)["rev"] == 3
-
-
 @pytest.mark.parametrize("cancel", [True, False])
 def test_a_lost_reply_is_no_lost_job(cancel: bool, workshop: Workshop) -> None:
     enqueued = workshop.enqueue()
@@ -329,24 +271,3 @@ def test_a_bad_item_does_not_cost_the_jobs_beside_it(workshop: Workshop) -> None
     workshop.spoil(enqueued[2].id, payload="{")
     claimed = workshop.queue.claim_batch(MAILER, 5)
     assert set(ids(list(claimed))) == set(ids(enqueued)) - {enqueued[2].id}
-
-
-def test_claimers_that_meet_spread_out_and_come_back(workshop: Workshop) -> None:
-    left = [workshop.enqueue(queue="bulk", priority=JobPriority.CRITICAL).id for _ in range(60)]
-    rival, loader = workshop.another_queue(), worker("loader", "bulk")
-
-    def win() -> None:
-        job = rival.claim(loader)
-        assert job is not None
-        left.remove(job.id)
-
-    for _ in range(5):
-        with workshop.just_before("UpdateItem", win):
-            left.remove(workshop.claim(loader).id)
-    places = []
-    while left:
-        job = workshop.claim(loader)
-        places.append(left.index(job.id))
-        left.remove(job.id)
-    assert max(places[:10]) > 0
-    assert places[-10:] == [0] * 10

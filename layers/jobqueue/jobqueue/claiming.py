@@ -2,8 +2,8 @@
 
 A claimer looks at a page of the lane and takes its head. A lost race tells that others are there: it looks
 again, since what it saw is old, and takes one at random within a window over the page instead. The window
-grows with every lost race and shrinks with every win. Alone, it is one wide, and the order is exactly
-first in, first out.
+grows with every lost race, shrinks with every win, and is forgotten after ten seconds without a lost race.
+Alone, it is one wide, and the order is exactly first in, first out.
 
 The price decides: a lost write costs as much as reading fifty entries of a lane.
 """
@@ -73,7 +73,7 @@ class Claimer:
         self._rng = rng
         self._holds = Holds(job_types, clock, new_token)
         self._takeover = Takeover(table, job_types, clock, self._holds)
-        self._window = Window(rng)
+        self._window = Window(rng, clock)
         self._settled = Settled()
 
     def claim(self, wish: Wish, max_jobs: int) -> list[Job]:

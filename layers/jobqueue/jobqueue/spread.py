@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator, Sequence
 
 from jobqueue.item import LaneEntry
+from jobqueue.job import Clock
 from jobqueue.table import JobsTable
 
 PAGE = 10
@@ -18,6 +19,9 @@ WIDEST_WINDOW = 48.0
 CALM = 300
 """Wins in a row after which a window is back at one at the latest."""
 
+CALM_SECONDS = 10
+"""Without a lost race, after which it is back at one too, however few jobs there were to win."""
+
 REMEMBERED = 500
 WAVE_GROWTH = 3
 
@@ -27,21 +31,27 @@ class Window:
 
     A lost race doubles it, to a page at least, since a page costs the same however it is used. A win makes
     it smaller, and the more so the longer no race was lost. So among few others it stays where about one
-    race in fifteen is lost, and alone it is back at one after some forty jobs.
+    race in fifteen is lost, and alone it is back at one after some forty jobs, or ten seconds.
 
     Parameters
     ----------
     rng : random.Random
         Where the picks come from.
+    clock : Clock
+        The time now.
     """
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, clock: Clock) -> None:
         self._rng = rng
+        self._clock = clock
         self._width = 1.0
         self._calm = 0
+        self._lost_at = clock()
 
     def entries(self, wanted: int) -> int:
         """Return how many entries to look at for so many jobs."""
+        if (self._clock() - self._lost_at).total_seconds() >= CALM_SECONDS:
+            self._width = 1.0
         return min(LARGEST_PAGE, max(PAGE, wanted * int(self._width)))
 
     def choose(self, candidates: Sequence[LaneEntry], wanted: int) -> Sequence[LaneEntry]:
@@ -58,6 +68,7 @@ class Window:
     def lost(self) -> None:
         """Spread out."""
         self._calm = 0
+        self._lost_at = self._clock()
         self._width = min(WIDEST_WINDOW, max(PAGE, self._width * 2))
 
 
