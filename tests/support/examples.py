@@ -29,6 +29,7 @@ from tests.support.log import captured_log
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
 
 CALLERS = {
     "producer": producer("shop"),
@@ -70,13 +71,13 @@ def _play(client: DynamoDBClient, example: Example, by_name: Mapping[str, Exampl
         new_id=lambda _: f"job_01M8N4C1RBB1Q714Z4VNBP87A{next(ids)}",
         new_token=lambda: f"kq3ZrV0yT5eWc8Lh1uXn{next(tokens):02}",
     ) as stack:
-        before = len(_stream(stack))
+        streams, iterator = _listen(stack)
         for name in example.after:
             _send(stack, by_name[name])
         follower = Follower(
             open_queues_table(Settings.from_env(ENVIRONMENT), client=client), _Nobody(), JOB_TYPES
         )
-        if records := _stream(stack)[before:]:
+        if records := streams.get_records(ShardIterator=iterator)["Records"]:
             follower.follow(records)
         with _trouble(stack, example):
             return _send(stack, example)
@@ -112,16 +113,13 @@ def _trouble(stack: Stack, example: Example) -> Iterator[None]:
         yield
 
 
-def _stream(stack: Stack) -> list[Any]:
-    """Return all that the stream of the jobs table tells."""
+def _listen(stack: Stack) -> tuple[DynamoDBStreamsClient, str]:
+    """Return what reads the stream of the jobs table, from now on."""
     arn = stack.client.describe_table(TableName="jobs")["Table"]["LatestStreamArn"]
     streams = boto3.client("dynamodbstreams")
     (shard,) = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
-    iterator = streams.get_shard_iterator(
-        StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
-    )["ShardIterator"]
-    records: list[Any] = streams.get_records(ShardIterator=iterator)["Records"]
-    return records
+    iterator = streams.get_shard_iterator(StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="LATEST")
+    return streams, iterator["ShardIterator"]
 
 
 class _Nobody:

@@ -63,7 +63,8 @@ class Office(Workshop):
         self.follower = Follower(self.queues, self.bus, job_types)
         self.operator = self.an_operator()
         self.measurer = self.a_measurer()
-        self._seen = 0
+        self._streams = stream_reader(client)
+        self._next = ""
 
     def another_queue(self, job_types: JobTypes = JOB_TYPES, **options: Any) -> JobQueue:
         """Make another queue on the same tables, as another process has it."""
@@ -92,15 +93,16 @@ class Office(Workshop):
 
     def records(self) -> Records:
         """Return what the stream of the jobs table tells that was not returned before."""
-        streams = stream_reader(self.client)
-        arn = self.client.describe_table(TableName=JOBS)["Table"]["LatestStreamArn"]
-        (shard,) = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
-        iterator = streams.get_shard_iterator(
-            StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
-        )["ShardIterator"]
-        told: list[Any] = streams.get_records(ShardIterator=iterator)["Records"]
-        new, self._seen = told[self._seen :], len(told)
-        return new
+        if not self._next:
+            arn = self.client.describe_table(TableName=JOBS)["Table"]["LatestStreamArn"]
+            (shard,) = self._streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+            self._next = self._streams.get_shard_iterator(
+                StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
+            )["ShardIterator"]
+        told = self._streams.get_records(ShardIterator=self._next)
+        self._next = told["NextShardIterator"]
+        records: list[Any] = told["Records"]
+        return records
 
     def follow(self) -> None:
         """Let the follower hear of all that has happened since."""
