@@ -34,7 +34,7 @@ BASE := $(shell for python in $(or $(PYTHON),python3 python3.13 python3.14 pytho
 	2>/dev/null && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help up test suite forget-counts check lint types unit plain console e2e dynamodb bench build openapi audit sbom format lock clean
+.PHONY: help up test suite forget-counts check lint types unit plain console e2e behaviour dynamodb bench build openapi audit sbom format lock clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -79,7 +79,8 @@ types: $(READY)
 	$(BIN)/mypy $(SOURCES)
 
 # At least 95 % of the branches of layers/, counted alone: lines without branches would hide them.
-NEED_NO_STACK := --numprocesses auto --dist loadfile $(APART:%=--ignore=tests/%)
+SIDE_BY_SIDE := --numprocesses auto --dist loadfile
+NEED_NO_STACK := $(SIDE_BY_SIDE) $(APART:%=--ignore=tests/%)
 unit: $(READY)
 	$(BIN)/pytest $(NEED_NO_STACK) --cov --cov-report=
 	$(BIN)/coverage report
@@ -90,11 +91,14 @@ plain: $(READY)
 	$(BIN)/pytest $(NEED_NO_STACK)
 
 $(APART): $(READY)
-	$(BIN)/pytest $(ALSO) tests/$@
+	$(BIN)/pytest tests/$@
 
-# The queue's behaviour once more, on AWS's own engine. One at a time: others would cost races that are counted.
+# The queue's behaviour once more, on AWS's own engine; then the races, one at a time, since others cost races that are
+# counted.
 dynamodb: export JOBQUEUE_ENGINE = dynamodb-local
-dynamodb: ALSO = tests/queue
+dynamodb: behaviour
+behaviour: $(READY)
+	$(BIN)/pytest $(SIDE_BY_SIDE) tests/queue
 
 bench: $(READY)
 	@PYTHONPATH=.:layers/jobqueue:layers/jobtypes $(BIN)/python -m tests.bench

@@ -17,6 +17,7 @@ from hypothesis import settings
 from tests.support.enforcing import PolicyWatch
 from tests.support.leaks import LeakWatch
 from tests.support.tally import Tally
+from tests.support.untraced import leave_moto_untraced
 
 # sam packs functions/ as it lies there: the bytecode of this Python must not lie there too
 sys.pycache_prefix = str(Path(__file__).parents[1] / ".build" / "pycache")
@@ -39,6 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "AWS_DEFAULT_REGION": "us-east-1",
         "AWS_EC2_METADATA_DISABLED": "true",
     }
+    if config.getoption("cov_source"):
+        leave_moto_untraced()
     tally = Tally()
     config.pluginmanager.register(LeakWatch(tally.counts), "leaks")
     config.pluginmanager.register(PolicyWatch(tally.counts), "policies")
