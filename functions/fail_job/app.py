@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from aws_lambda_powertools.event_handler import Response
 
+import jobqueue.redact  # noqa: F401  as it starts, with the processor that Lambda lends for that, not in a request
 from jobqueue.api.app import http_function
 from jobqueue.api.fields import JobId
 from jobqueue.api.held import FailJob

@@ -23,7 +23,6 @@ from jobqueue.jsontext import NotStorable, to_text
 from jobqueue.lifecycle import MAX_RETRY_IN_SECONDS, Decision, after_release
 from jobqueue.marks import is_repeated, mark
 from jobqueue.newjob import MAX_DELAY_SECONDS
-from jobqueue.redact import clean_error
 from jobqueue.retries import Retries
 from jobqueue.table import JobsTable, Refused
 
@@ -115,6 +114,9 @@ class Holding:
         discard: bool,
     ) -> Job:
         """Record a failed attempt; the job is retried, fails, or is cancelled where that was asked."""
+        # it compiles its patterns as it is imported, which who sees no error need not wait for
+        from jobqueue.redact import clean_error
+
         if discard and retry_in_seconds is not None:
             raise InvalidRequest(field_error("discard", "conflict", "cannot go with retry_in_seconds"))
         require_range("retry_in_seconds", retry_in_seconds, 0, MAX_RETRY_IN_SECONDS)
