@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.e2e)
-    last = [here / "test_floods.py", here / "test_conformance.py"]
+    last = [here / f"test_{name}.py" for name in ("client_workers", "floods", "conformance")]
     items.sort(key=lambda item: last.index(item.path) if item.path in last else -1)
 
 

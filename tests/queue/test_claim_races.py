@@ -104,7 +104,7 @@ def test_claimers_that_meet_spread_out_and_come_back(workshop: Workshop) -> None
     assert found[-10:] == [0] * 10
 
 
-def test_who_met_nobody_for_ten_seconds_takes_the_oldest_again(workshop: Workshop) -> None:
+def test_who_met_nobody_for_a_minute_takes_the_oldest_again(workshop: Workshop) -> None:
     left = contended(workshop, 30)
     workshop.clock.advance(CALM_SECONDS)
     assert places(workshop, left) == [0] * 20

@@ -2,7 +2,7 @@
 
 A claimer looks at a page of the lane and takes its head. A lost race tells that others are there: it looks
 again, since what it saw is old, and takes one at random within a window over the page instead. The window
-grows with every lost race, shrinks with every win, and is forgotten after ten seconds without a lost race.
+grows with every lost race, shrinks with every win, and is forgotten after a minute without a lost race.
 Alone, it is one wide, and the order is exactly first in, first out.
 
 The price decides: a lost write costs as much as reading fifty entries of a lane.

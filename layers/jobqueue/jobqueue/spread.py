@@ -19,7 +19,7 @@ WIDEST_WINDOW = 48.0
 CALM = 300
 """Wins in a row after which a window is back at one at the latest."""
 
-CALM_SECONDS = 10
+CALM_SECONDS = 60
 """Without a lost race, after which it is back at one too, however few jobs there were to win."""
 
 REMEMBERED = 500
@@ -31,7 +31,7 @@ class Window:
 
     A lost race doubles it, to a page at least, since a page costs the same however it is used. A win makes
     it smaller, and the more so the longer no race was lost. So among few others it stays where about one
-    race in fifteen is lost, and alone it is back at one after some forty jobs, or ten seconds.
+    race in fifteen is lost, and alone it is back at one after some forty jobs, or a minute.
 
     Parameters
     ----------
