@@ -197,9 +197,9 @@ class NewJob:
 
     def __post_init__(self) -> None:
         if self.run_at is not None:
-            write_timestamp("run_at", self.run_at)
-        if self.run_at is not None and self.delay_seconds is not None:
-            raise ValueError("give delay_seconds or run_at, not both")
+            write_timestamp("run_at", self.run_at)  # refused here, and not when it is sent
+            if self.delay_seconds is not None:
+                raise ValueError("give delay_seconds or run_at, not both")
 
     def to_json(self) -> JsonObject:
         """Return the request's body: what is not set is left to the API's defaults."""

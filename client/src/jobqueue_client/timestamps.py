@@ -7,6 +7,20 @@ from datetime import UTC, datetime
 from .errors import UnexpectedAnswer
 
 
+def in_utc(moment: datetime) -> datetime:
+    """Return an aware `moment` in UTC.
+
+    Raises
+    ------
+    ValueError
+        If UTC has no such time.
+    """
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("beyond the calendar") from error
+
+
 def write_timestamp(name: str, moment: datetime) -> str:
     """Write an aware `moment` in UTC.
 
@@ -18,8 +32,8 @@ def write_timestamp(name: str, moment: datetime) -> str:
     if moment.utcoffset() is None:
         raise ValueError(f"{name} needs a time zone")
     try:
-        return moment.astimezone(UTC).isoformat()
-    except OverflowError as error:
+        return in_utc(moment).isoformat()
+    except ValueError as error:
         raise ValueError(f"{name} is beyond the calendar") from error
 
 
@@ -48,7 +62,4 @@ def parse_timestamp(text: object) -> datetime:
     if not isinstance(text, str):
         raise TypeError("a timestamp is text")
     moment = datetime.fromisoformat(text)
-    try:
-        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    except OverflowError as error:
-        raise ValueError("a timestamp beyond the calendar") from error
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else in_utc(moment)

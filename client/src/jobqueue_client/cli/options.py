@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import datetime
 
 import click
 
 from jobqueue_client.leases import path_of
 from jobqueue_client.queues import queue_path
+from jobqueue_client.timestamps import in_utc
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
@@ -84,8 +85,8 @@ class Moment(click.ParamType):
         if when.utcoffset() is None:
             self.fail(f"{value!r} does not say in which time zone: add Z or +01:00.", param, ctx)
         try:
-            return when.astimezone(UTC)
-        except OverflowError:
+            return in_utc(when)
+        except ValueError:
             self.fail(f"{value!r} is beyond the calendar.", param, ctx)
 
 
