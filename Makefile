@@ -78,9 +78,10 @@ lint: $(READY)
 types: $(READY)
 	$(BIN)/mypy $(SOURCES)
 
-# At least 95 % of the branches of layers/, counted alone: lines without branches would hide them.
 SIDE_BY_SIDE := --numprocesses auto --dist loadfile
 NEED_NO_STACK := $(SIDE_BY_SIDE) $(APART:%=--ignore=tests/%)
+
+# At least 95 % of the branches of layers/, counted alone: lines without branches would hide them.
 unit: $(READY)
 	$(BIN)/pytest $(NEED_NO_STACK) --cov --cov-report=
 	$(BIN)/coverage report
@@ -95,7 +96,7 @@ $(APART): $(READY)
 
 # The queue's behaviour once more, on AWS's own engine; then the races, one at a time, since others cost races that are
 # counted.
-dynamodb: export JOBQUEUE_ENGINE = dynamodb-local
+dynamodb behaviour: export JOBQUEUE_ENGINE = dynamodb-local
 dynamodb: behaviour
 behaviour: $(READY)
 	$(BIN)/pytest $(SIDE_BY_SIDE) tests/queue
