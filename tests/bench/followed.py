@@ -14,7 +14,8 @@ from tests.bench.meter import Meter
 from tests.bench.prices import Usage
 from tests.bench.usage import DATABASE, logged
 from tests.support import dynamodb_local
-from tests.support.office import QUEUES, stream_reader
+from tests.support.office import QUEUES
+from tests.support.streams import Stream
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -82,13 +83,6 @@ def followed(url: str, payload: JsonObject, *, together: int) -> Usage:
 
 def _records(client: DynamoDBClient) -> tuple[list[Any], list[Any]]:
     """Return what the stream tells of the lives, and of their deletions, which come days later."""
-    streams = stream_reader(client)
-    arn = client.describe_table(TableName="jobs")["Table"]["LatestStreamArn"]
-    records: list[Any] = []
-    for shard in streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]:
-        iterator = streams.get_shard_iterator(
-            StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
-        )["ShardIterator"]
-        records += streams.get_records(ShardIterator=iterator)["Records"]
+    records = Stream(client, "jobs").read()
     ends = [record for record in records if record["eventName"] == "REMOVE"]
     return [record for record in records if record not in ends], ends

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.dynamodb.outcomes import clear
 from tests.dynamodb.scenarios import ONE_QUEUE
 from tests.support import dynamodb_local
 from tests.support.botofaults import Faults
 from tests.support.office import Office
-from tests.support.tables import create_tables
+from tests.support.tables import create_tables, empty_tables
 from tests.support.workshop import Workshop
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def workshop(shared_client: DynamoDBClient) -> Iterator[Workshop]:
     """A queue with a clock that stands still; what it stored is removed afterwards."""
     workshop = Workshop(shared_client, ONE_QUEUE)
     yield workshop
-    clear(workshop)
+    empty_tables(shared_client)
 
 
 @pytest.fixture
@@ -69,4 +68,4 @@ def office(shared_client: DynamoDBClient) -> Iterator[Office]:
     """The same, with its office."""
     office = Office(shared_client, ONE_QUEUE)
     yield office
-    clear(office)
+    empty_tables(shared_client)

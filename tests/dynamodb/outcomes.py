@@ -7,11 +7,11 @@ from typing import Any
 
 from tests.dynamodb.scenarios import ONE_QUEUE, Scenario
 from tests.support.botofaults import Faults
-from tests.support.office import QUEUES, Office
-from tests.support.workshop import JOBS, Workshop
+from tests.support.office import Office
+from tests.support.tables import empty_tables, table_keys
+from tests.support.workshop import Workshop
 
 CALLERS = "callers"
-KEYS = {JOBS: "id", QUEUES: "queue", CALLERS: "caller"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ def undisturbed(scenario: Scenario, office: Office, faults: Faults) -> Normal:
 
 def anew(office: Office) -> Office:
     """Begin again with nothing, and with the same time, ids and tokens."""
-    clear(office)
+    empty_tables(office.client)
     return Office(office.client, ONE_QUEUE)
 
 
@@ -48,13 +48,6 @@ def stored(workshop: Workshop) -> dict[str, Any]:
     """Return all items of all tables, by their keys."""
     return {
         item[key]["S"]: item
-        for table, key in KEYS.items()
+        for table, key in table_keys().items()
         for item in workshop.client.scan(TableName=table)["Items"]
     }
-
-
-def clear(workshop: Workshop) -> None:
-    """Remove all items of all tables."""
-    for table, key in KEYS.items():
-        for item in workshop.client.scan(TableName=table)["Items"]:
-            workshop.client.delete_item(TableName=table, Key={key: item[key]})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from jobqueue.callers import CallersTable
@@ -13,14 +11,12 @@ from jobqueue.job import JobPriority, JobStatus
 from jobqueue.queue import NewJob
 from jobqueue.queues import REMEMBERED_BATCHES
 from jobqueue.throttle import WINDOW_SECONDS, Throttle
-from tests.dynamodb.outcomes import CALLERS, clear, stored
+from tests.dynamodb.outcomes import CALLERS, stored
 from tests.dynamodb.scenarios import ONE_QUEUE
 from tests.support.botofaults import Fault, Faults
 from tests.support.office import QUEUES, Office
+from tests.support.tables import empty_tables
 from tests.support.workshop import MAILER, PRINTER, SHOP, Workshop
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_a_lost_claim_runs_into_its_lease(workshop: Workshop, faults: Faults) -> None:
@@ -81,7 +77,7 @@ def test_fault_23_throttling(workshop: Workshop, faults: Faults) -> None:
 @pytest.mark.parametrize("fault", Fault, ids=lambda fault: fault.value)
 def test_a_batch_hands_out_all_that_it_knows_of(fault: Fault, workshop: Workshop, faults: Faults) -> None:
     for moment in (0, 1, 2, 4, 6):  # one look, then one, three and six writes at once
-        clear(workshop)
+        empty_tables(workshop.client)
         workshop = Workshop(workshop.client, ONE_QUEUE)
         jobs = [workshop.enqueue(priority=JobPriority.CRITICAL) for _ in range(10)]
         with faults.on_request(moment, fault, times=None):

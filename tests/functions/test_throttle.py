@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -19,7 +16,7 @@ from tests.support.faults import counted, throttled
 from tests.support.functions import declared
 from tests.support.http import Stack
 from tests.support.log import log_lines
-from tests.support.template import ROOT
+from tests.support.starting import printed_by
 
 ONE_A_WINDOW = 0.1
 BEHIND_THE_AUTHORIZER = sorted(
@@ -180,16 +177,7 @@ import sys, functions.list_jobs.app
 from jobqueue.api.dependencies import throttle
 print((throttle() is not None, *(f"jobqueue.{name}" in sys.modules for name in ("throttle", "callers"))))
 """
-    path = os.pathsep.join([".", "layers/jobqueue", "layers/jobtypes"])
-    done = subprocess.run(
-        [sys.executable, "-B", "-c", code],
-        cwd=ROOT,
-        env={"PYTHONPATH": path, "AWS_DEFAULT_REGION": "us-east-1", **environment},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.strip() == str((is_loaded,) * 3)
+    assert printed_by(code, **environment) == str((is_loaded,) * 3)
 
 
 def test_a_deployment_limits_as_its_environment_says(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:

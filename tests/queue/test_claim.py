@@ -12,7 +12,7 @@ from jobqueue.job import Job, JobPriority, JobStatus
 from jobqueue.jobtype import JobType, JobTypes, Policy, Queue
 from tests.support.callers import worker
 from tests.support.clock import START
-from tests.support.workshop import BACKOFF, MAILER, NOTE, OPS, PRINTER, Workshop
+from tests.support.workshop import BACKOFF, MAILER, NOTE, OPS, PRINTER, Workshop, ids
 
 SECOND = timedelta(seconds=1)
 
@@ -33,10 +33,6 @@ def drain(workshop: Workshop, **fields: Any) -> list[Job]:
     while (job := workshop.queue.claim(MAILER, **fields)) is not None:
         claimed.append(job)
     return claimed
-
-
-def ids(jobs: list[Job]) -> list[str]:
-    return [job.id for job in jobs]
 
 
 def test_what_a_claim_writes(workshop: Workshop) -> None:
@@ -201,14 +197,14 @@ def test_a_batch_is_in_the_order_of_claiming(workshop: Workshop) -> None:
     low = [workshop.enqueue() for _ in range(3)]
     high = [workshop.enqueue(priority=JobPriority.HIGH) for _ in range(3)]
     claimed = workshop.queue.claim_batch(MAILER, 5)
-    assert ids(list(claimed)) == ids([*high, *low[:2]])
+    assert ids(claimed) == ids([*high, *low[:2]])
     assert {job.worker_id for job in claimed} == {"key:mailer"}
     assert len({job.lease_token for job in claimed}) == 5
 
 
 def test_a_batch_takes_what_there_is(workshop: Workshop) -> None:
     enqueued = [workshop.enqueue() for _ in range(13)]
-    assert ids(list(workshop.queue.claim_batch(MAILER, 25))) == ids(enqueued)
+    assert ids(workshop.queue.claim_batch(MAILER, 25)) == ids(enqueued)
 
 
 @pytest.mark.parametrize("cancel", [True, False])
@@ -238,7 +234,7 @@ def test_what_was_claimed_is_handed_out_though_the_table_fails_then(workshop: Wo
     first = workshop.enqueue(priority=JobPriority.HIGH)
     workshop.enqueue()
     with workshop.down("UpdateItem", after=1):
-        assert ids(list(workshop.queue.claim_batch(MAILER, 2))) == [first.id]
+        assert ids(workshop.queue.claim_batch(MAILER, 2)) == [first.id]
 
 
 def test_what_was_claimed_beside_a_failure_is_handed_out(workshop: Workshop) -> None:
@@ -247,7 +243,7 @@ def test_what_was_claimed_beside_a_failure_is_handed_out(workshop: Workshop) -> 
         claimed = workshop.queue.claim_batch(MAILER, 3)
     assert len(claimed) == 2
     running = {job.id for job in enqueued if workshop.item(job.id)["status"] == "running"}
-    assert running == set(ids(list(claimed)))
+    assert running == set(ids(claimed))
 
 
 @pytest.mark.parametrize("operation", ["Query", "UpdateItem"])
@@ -270,4 +266,4 @@ def test_a_bad_item_does_not_cost_the_jobs_beside_it(workshop: Workshop) -> None
     enqueued = [workshop.enqueue() for _ in range(5)]
     workshop.spoil(enqueued[2].id, payload="{")
     claimed = workshop.queue.claim_batch(MAILER, 5)
-    assert set(ids(list(claimed))) == set(ids(enqueued)) - {enqueued[2].id}
+    assert set(ids(claimed)) == set(ids(enqueued)) - {enqueued[2].id}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from jobqueue.job import Job, JobPriority
+from jobqueue.job import JobPriority
 from jobqueue.spread import CALM_SECONDS
 from tests.support.callers import worker
-from tests.support.workshop import MAILER, PRINTER, Workshop
+from tests.support.workshop import MAILER, PRINTER, Workshop, ids
 
 LOADER = worker("loader", "bulk")
-
-
-def ids(jobs: list[Job]) -> list[str]:
-    return [job.id for job in jobs]
 
 
 def test_who_loses_the_race_takes_the_next(workshop: Workshop) -> None:
@@ -39,7 +35,7 @@ def test_a_lost_page_is_not_the_end_of_the_lane(workshop: Workshop) -> None:
     rival = workshop.another_queue()
 
     def take_a_page() -> None:
-        assert ids(list(rival.claim_batch(PRINTER, 10))) == ids(enqueued[:10])
+        assert ids(rival.claim_batch(PRINTER, 10)) == ids(enqueued[:10])
 
     with workshop.just_before("UpdateItem", take_a_page):
         assert workshop.claim(MAILER).id in ids(enqueued[10:])

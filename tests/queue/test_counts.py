@@ -14,7 +14,8 @@ from jobqueue.errors import JobQueueError
 from jobqueue.job import JobPriority
 from jobqueue.queues import COUNTERS, REMEMBERED_BATCHES
 from tests.queue.conftest import Connect
-from tests.support.office import Office, Records
+from tests.support.office import Office
+from tests.support.streams import Records
 from tests.support.tables import create_tables
 from tests.support.workshop import JOBS, MAILER, OPS, SHOP
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-import boto3
 import pytest
 
 from jobqueue.api import batch
@@ -26,10 +25,10 @@ from tests.support.events import http_event
 from tests.support.faults import broken, throttled
 from tests.support.http import ENVIRONMENT, Answer, Stack, deployed_tables, running_stack
 from tests.support.log import captured_log
+from tests.support.streams import Stream
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_dynamodbstreams import DynamoDBStreamsClient
 
 CALLERS = {
     "producer": producer("shop"),
@@ -71,13 +70,13 @@ def _play(client: DynamoDBClient, example: Example, by_name: Mapping[str, Exampl
         new_id=lambda _: f"job_01M8N4C1RBB1Q714Z4VNBP87A{next(ids)}",
         new_token=lambda: f"kq3ZrV0yT5eWc8Lh1uXn{next(tokens):02}",
     ) as stack:
-        streams, iterator = _listen(stack)
+        stream = Stream(stack.client, "jobs", "LATEST")
         for name in example.after:
             _send(stack, by_name[name])
         follower = Follower(
             open_queues_table(Settings.from_env(ENVIRONMENT), client=client), _Nobody(), JOB_TYPES
         )
-        if records := streams.get_records(ShardIterator=iterator)["Records"]:
+        if records := stream.read():
             follower.follow(records)
         with _trouble(stack, example):
             return _send(stack, example)
@@ -111,15 +110,6 @@ def _trouble(stack: Stack, example: Example) -> Iterator[None]:
         elif example.trouble == "broken":
             troubles.enter_context(broken(stack.client, RuntimeError()))
         yield
-
-
-def _listen(stack: Stack) -> tuple[DynamoDBStreamsClient, str]:
-    """Return what reads the stream of the jobs table, from now on."""
-    arn = stack.client.describe_table(TableName="jobs")["Table"]["LatestStreamArn"]
-    streams = boto3.client("dynamodbstreams")
-    (shard,) = streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
-    iterator = streams.get_shard_iterator(StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="LATEST")
-    return streams, iterator["ShardIterator"]
 
 
 class _Nobody:

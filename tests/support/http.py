@@ -42,7 +42,7 @@ from tests.support.callers import admin, producer, worker
 from tests.support.clock import FakeClock
 from tests.support.contract import check_answer
 from tests.support.events import authorized, authorizer_event, http_event
-from tests.support.tables import create_tables
+from tests.support.tables import create_tables, empty_tables
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -252,9 +252,7 @@ def running_stack(client: DynamoDBClient, job_types: JobTypes = JOB_TYPES, **opt
     **options
         More of `JobQueue`.
     """
-    for table, key in (("jobs", "id"), ("api-keys", "key_hash"), ("queues", "queue"), ("callers", "caller")):
-        for item in client.scan(TableName=table)["Items"]:
-            client.delete_item(TableName=table, Key={key: item[key]})
+    empty_tables(client)
     stack = Stack(client, job_types, **options)
     with dependencies.using(stack.queue, job_types, stack.operator):
         yield stack

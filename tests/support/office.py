@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
-
-import boto3
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from jobqueue.changes import Change
 from jobqueue.following import Follower
@@ -19,14 +18,13 @@ from jobqueue.pauses import Pauses
 from jobqueue.queue import JobQueue
 from jobqueue.queues import QueueRecord, QueuesTable, counter
 from jobqueue.recounting import Recounter
+from tests.support.streams import Records, Stream
 from tests.support.workshop import JOB_TYPES, JOBS, Workshop
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 QUEUES = "queues"
-
-Records = list[dict[str, Any]]
 
 
 class Bus:
@@ -63,8 +61,6 @@ class Office(Workshop):
         self.follower = Follower(self.queues, self.bus, job_types)
         self.operator = self.an_operator()
         self.measurer = self.a_measurer()
-        self._streams = stream_reader(client)
-        self._next = ""
 
     def another_queue(self, job_types: JobTypes = JOB_TYPES, **options: Any) -> JobQueue:
         """Make another queue on the same tables, as another process has it."""
@@ -93,16 +89,11 @@ class Office(Workshop):
 
     def records(self) -> Records:
         """Return what the stream of the jobs table tells that was not returned before."""
-        if not self._next:
-            arn = self.client.describe_table(TableName=JOBS)["Table"]["LatestStreamArn"]
-            (shard,) = self._streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
-            self._next = self._streams.get_shard_iterator(
-                StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
-            )["ShardIterator"]
-        told = self._streams.get_records(ShardIterator=self._next)
-        self._next = told["NextShardIterator"]
-        records: list[Any] = told["Records"]
-        return records
+        return self._stream.read()
+
+    @cached_property
+    def _stream(self) -> Stream:
+        return Stream(self.client, JOBS)
 
     def follow(self) -> None:
         """Let the follower hear of all that has happened since."""
@@ -128,14 +119,3 @@ class Office(Workshop):
         for _ in range(minutes):
             self.clock.advance(60)
             self.measurer.run()
-
-
-def stream_reader(client: DynamoDBClient) -> Any:
-    """Make a client for the streams of the tables of `client`: at its endpoint, and of its account."""
-    address, private = client.meta.endpoint_url, cast(Any, client)
-    return boto3.client(
-        "dynamodbstreams",
-        endpoint_url=address if "://127." in address else None,
-        aws_access_key_id=private._request_signer._credentials.access_key,
-        aws_secret_access_key="none",
-    )

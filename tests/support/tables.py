@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from local.tables import create_table
@@ -23,6 +24,22 @@ def create_tables(client: DynamoDBClient) -> dict[str, str]:
         names[logical_id] = _table_name(logical_id)
         create_table(client, names[logical_id], {**resource["Properties"], "TimeToLiveSpecification": None})
     return names
+
+
+def empty_tables(client: DynamoDBClient) -> None:
+    """Remove all items of all tables."""
+    for table, key in table_keys().items():
+        for item in client.scan(TableName=table)["Items"]:
+            client.delete_item(TableName=table, Key={key: item[key]})
+
+
+@cache
+def table_keys() -> dict[str, str]:
+    """Return the name of each table's key, by the table's name."""
+    return {
+        _table_name(logical_id): resource["Properties"]["KeySchema"][0]["AttributeName"]
+        for logical_id, resource in resources("AWS::DynamoDB::Table").items()
+    }
 
 
 def _table_name(logical_id: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,11 @@ PRINTER = worker("printer")
 OPS = admin("ops")
 
 _deserialize = TypeDeserializer().deserialize
+
+
+def ids(jobs: Iterable[Job]) -> list[str]:
+    """Return the ids of jobs, in their order."""
+    return [job.id for job in jobs]
 
 
 class Workshop:
@@ -143,11 +148,9 @@ class Workshop:
             ExpressionAttributeValues=values,
         )
 
-    @contextmanager
-    def calls(self) -> Iterator[Counter[str]]:
+    def calls(self) -> AbstractContextManager[Counter[str]]:
         """Count what is sent to DynamoDB inside the block, by operation: what the SDK sends again, too."""
-        with counted(self.client) as calls:
-            yield calls
+        return counted(self.client)
 
     @contextmanager
     def just_before(self, operation: str, *actions: Callable[[], object]) -> Iterator[None]:
@@ -172,11 +175,9 @@ class Workshop:
             yield
         assert not left, f"too few times {operation} was sent"
 
-    @contextmanager
-    def lost_reply(self, operation: str) -> Iterator[None]:
+    def lost_reply(self, operation: str) -> AbstractContextManager[None]:
         """Lose the first reply to a request of a kind, so that the SDK sends again what has landed."""
-        with lost_reply(self.client, operation):
-            yield
+        return lost_reply(self.client, operation)
 
     @contextmanager
     def down(self, operation: str, *, after: int = 0) -> Iterator[None]:
